@@ -1,0 +1,101 @@
+// Builds dist/palinode.js, and builds and runs the TypeScript programs under test/.
+//   node build.mjs                 the bundle
+//   node build.mjs types           type-check
+//   node build.mjs test DIR [...]  the *.test.ts files directly in DIR (further words go to `node --test`)
+//   node build.mjs run FILE [...]  one TypeScript program, with its arguments
+// What is missing (node_modules) is installed first, so every script works on a fresh clone.
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const ROOT = fileURLToPath(new URL(".", import.meta.url));
+const BUNDLE = join(ROOT, "dist/palinode.js");
+const PROGRAMS = join(ROOT, ".cache/build");
+const MAX_BUNDLE_BYTES = 128 * 1024;
+
+process.chdir(ROOT);
+const [task = "bundle", ...words] = process.argv.slice(2);
+if (!existsSync("node_modules/esbuild") || !existsSync("node_modules/typescript")) {
+  run("npm", ["ci", "--ignore-scripts"], { shell: process.platform === "win32", stdio: ["ignore", 2, 2] });
+}
+const esbuild = await import("esbuild");
+const pkg = JSON.parse(readFileSync("package.json", "utf8"));
+
+if (task === "bundle") {
+  await bundle();
+} else if (task === "types") {
+  run(process.execPath, ["node_modules/typescript/bin/tsc", "-p", "tsconfig.json"]);
+} else if (task === "test") {
+  await bundle();
+  await programs();
+  const [dir = "test", ...rest] = words;
+  const files = readdirSync(dir).filter((name) => name.endsWith(".test.ts"))
+    .map((name) => join(PROGRAMS, dir, name.replace(/\.ts$/, ".js")));
+  run(process.execPath, ["--enable-source-maps", "--test", ...rest, ...files]);
+} else if (task === "run") {
+  await bundle();
+  await programs();
+  const [file, ...rest] = words;
+  run(process.execPath, ["--enable-source-maps", join(PROGRAMS, file.replace(/\.ts$/, ".js")), ...rest]);
+} else {
+  console.error(`Unknown task "${task}": use one of types, test, run, or none for the bundle.`);
+  process.exit(2);
+}
+
+/** Builds the shipped file and fails when it is too large or imports anything outside `node:`. */
+async function bundle() {
+  const result = await esbuild.build({
+    entryPoints: ["src/index.ts"],
+    outfile: BUNDLE,
+    bundle: true,
+    format: "esm",
+    platform: "node",
+    target: "node20",
+    charset: "utf8",
+    metafile: true,
+    logLevel: "warning",
+    define: { PLUGIN_VERSION: JSON.stringify(pkg.version), PLUGIN_HOMEPAGE: JSON.stringify(pkg.homepage) },
+    banner: { js: `/*! ${pkg.name} ${pkg.version} | ${pkg.license} licence | ${pkg.homepage} */` },
+  });
+  const [output] = Object.values(result.metafile.outputs);
+  const foreign = output.imports.filter((entry) => !entry.path.startsWith("node:"));
+  if (foreign.length > 0) fail(`imports outside node: ${foreign.map((entry) => entry.path).join(", ")}`);
+  if (output.bytes > MAX_BUNDLE_BYTES) fail(`${output.bytes} bytes; the limit is ${MAX_BUNDLE_BYTES}`);
+  console.error(`dist/palinode.js ${(output.bytes / 1024).toFixed(1)} KB`);
+}
+
+/** Builds everything under test/ so that Node 20, which refuses .ts files, can run it too. */
+async function programs() {
+  rmSync(PROGRAMS, { recursive: true, force: true });
+  mkdirSync(PROGRAMS, { recursive: true });
+  await esbuild.build({
+    entryPoints: ["test/**/*.ts"],
+    outdir: join(PROGRAMS, "test"),
+    outbase: "test",
+    bundle: true,
+    packages: "external",
+    format: "esm",
+    platform: "node",
+    target: "node20",
+    sourcemap: "inline",
+    logLevel: "warning",
+    define: {
+      PLUGIN_VERSION: JSON.stringify(pkg.version),
+      PLUGIN_HOMEPAGE: JSON.stringify(pkg.homepage),
+      // Built programs live elsewhere; fixtures are found from the repository.
+      REPOSITORY: JSON.stringify(ROOT),
+    },
+  });
+}
+
+function run(command, args, options = {}) {
+  const result = spawnSync(command, args, { stdio: "inherit", ...options });
+  if (result.error) fail(`${command}: ${result.error.message}`);
+  if (result.status !== 0) process.exit(result.status ?? 1);
+}
+
+function fail(message) {
+  console.error(`build: ${message}`);
+  process.exit(1);
+}
