@@ -1,0 +1,270 @@
+// One conversation of the root agent: what was asked and injected for it, and what was captured of it. A hook call goes
+// prompt → questions → ledger → request; a run's end goes transcript → summary → outbox.
+import type { HookCall, Message } from "./cline.ts";
+import { type Block, DIGEST_TITLE, LATE_TITLE, RECALL_TITLE, renderBlock } from "./block.ts";
+import type { Outcome } from "./breaker.ts";
+import { captureOf, isDue, savedByAgent, sessionEndBody } from "./capture.ts";
+import { type Reason, reasonOf } from "./client.ts";
+import { primes, recalls } from "./config.ts";
+import { dropTail, type Item, keepTail, sendCapture } from "./outbox.ts";
+import { bareWords, newestPrompt, type Prompt } from "./prompt.ts";
+import { type Channel, type Finding, type Memory, askDigest, askResolve, askSearch, askTriggers, countHits, queryOf, saysEnough, select } from "./recall.ts";
+import { newRecord, pruneRecords, saveRecord, type SessionRecord } from "./record.ts";
+import { createEntry, replay, type Turn, visibleKeys } from "./replay.ts";
+import { askerOf, drainSoon, senderOf, type Session } from "./session.ts";
+import { within } from "./time.ts";
+
+interface Question {
+  readonly channel: Channel;
+  readonly ask: () => Promise<Finding>;
+}
+
+/** State of one root conversation. Hook calls of one conversation are answered one after the other. */
+export class Conversation {
+  readonly id: string;
+  readonly session: Session;
+  readonly #record: SessionRecord;
+  readonly #asked: Set<string>;
+  /** Triggers that fired and found no room: their cooldown runs, so the next prompt shows them. */
+  #carried: Memory[] = [];
+  /** What no capture covers yet. */
+  #tail: Item | undefined;
+  #capturing: Promise<void> | undefined;
+  #turn: Promise<unknown> = Promise.resolve();
+  #isPruned = false;
+  readonly #abort = new AbortController();
+
+  /** `isOwner`: the conversation goes on with the session's record, in memory and on disk. */
+  constructor(id: string, session: Session, isOwner: boolean) {
+    this.id = id;
+    this.session = session;
+    this.#record = isOwner ? session.record : newRecord(session.cwd);
+    this.#asked = new Set(this.#record.asked);
+    if (isOwner) session.isClaimed = true;
+  }
+
+  /** Returns the request with memory in place, or undefined when there is nothing to add. Back within the deadline. */
+  beforeModel(call: HookCall): Promise<Message[] | undefined> {
+    const turn: Turn = { request: call.request ?? [], transcript: call.transcript, prompt: newestPrompt(call.transcript) };
+    const deadline = Date.now() + this.session.config.hookDeadlineMs;
+    const answer = this.#turn.then(() => this.#answer(turn, deadline));
+    this.#turn = answer.catch(() => undefined);
+    return answer;
+  }
+
+  /**
+   * Leaves what the session would say on disk, and captures it when it is due. Back within the deadline; a post that
+   * takes longer goes on.
+   */
+  async afterRun(call: HookCall): Promise<void> {
+    const { session } = this;
+    if (!session.config.capture) return;
+    this.#takeIn(call.transcript);
+    if (!this.#isPruned) void pruneRecords(session.state, session.now());
+    this.#isPruned = true;
+    const tail = this.#tail;
+    if (tail === undefined || !isDue(tail.prompts, this.#record.captured, session.config.minMessages)) return;
+    await within(this.#capture(tail, "run_end"), session.config.hookDeadlineMs);
+  }
+
+  /** Captures what no capture covers yet, and ends everything that is under way. */
+  async dispose(): Promise<void> {
+    this.#abort.abort();
+    if (this.#tail !== undefined) await within(this.#capture(this.#tail, "session_end"), this.session.config.hookDeadlineMs);
+  }
+
+  /** Ends what is under way without a last capture: the conversation made room for others. */
+  drop(): void {
+    this.#abort.abort();
+  }
+
+  async #answer(turn: Turn, deadline: number): Promise<Message[] | undefined> {
+    const before = this.#record.ledger;
+    const isNew = turn.prompt !== undefined && !this.#asked.has(turn.prompt.key);
+    if (turn.prompt !== undefined && isNew) {
+      this.#asked.add(turn.prompt.key);
+      try {
+        await this.#recallFor(turn.prompt, deadline);
+      } catch (error) {
+        this.session.log(`recall failed: ${reasonOf(error)}`);
+      }
+    }
+    const { ledger, messages } = replay(this.#record.ledger, turn);
+    this.#record.ledger = ledger;
+    if (isNew || ledger.length !== before.length || ledger.some((entry, index) => entry !== before[index])) this.#save();
+    return messages;
+  }
+
+  async #recallFor(prompt: Prompt, deadline: number): Promise<void> {
+    const { session } = this;
+    const started = session.now();
+    const words = bareWords(prompt.message);
+    const isTooShort = recalls(session.config) && !saysEnough(words, session.config);
+    const questions = this.#questions(isTooShort ? "" : words);
+    const paused = questions.length === 0 ? undefined : session.breaker.start();
+    if (isTooShort) this.#note("search", "too-short", 0);
+    if (questions.length === 0 || paused !== undefined) {
+      questions.forEach(({ channel }) => this.#note(channel, paused, 0));
+      session.log(`nothing recalled (${paused ?? (isTooShort ? "too-short" : "off")})`);
+      return;
+    }
+    const asked = questions.map((question) => this.#permitted(question));
+    const found = await Promise.all(asked.map((answer) => within(answer, Math.max(0, deadline - Date.now()))));
+    const onTime = found.filter((finding) => finding !== undefined);
+    const outcome = outcomeOf(onTime, asked.length);
+    session.breaker.finish(outcome);
+    if (outcome === "answered") drainSoon(session, session.id ?? this.id);
+    questions.forEach(({ channel }, index) => this.#note(channel, found[index] === undefined ? "timeout" : found[index].reason, session.now() - started));
+    const added = this.#add(prompt, onTime, false);
+    session.log(describe(added, onTime, questions.filter((_, index) => found[index] === undefined), session.now() - started));
+    asked.filter((_, index) => found[index] === undefined).forEach((answer) => this.#await(prompt, answer));
+  }
+
+  /** Returns everything that this prompt makes worth asking. */
+  #questions(words: string): Question[] {
+    const { session } = this;
+    const { config } = session;
+    const asker = askerOf(session, this.id, this.#abort.signal);
+    const questions: Question[] = [];
+    if (primes(config) && !this.#record.isPrimed) {
+      const ahead = session.prefetched;
+      session.prefetched = undefined;
+      questions.push({ channel: "prime", ask: () => retried(ahead, () => askDigest(asker)) });
+    }
+    if (!recalls(config) || words === "") return questions;
+    const query = queryOf(words);
+    const extra = countHits(visibleKeys(this.#record.ledger));
+    if (config.recallTriggers) questions.push({ channel: "triggers", ask: () => askTriggers(asker, query) });
+    if (config.recallMaxResults > 0) questions.push({ channel: "search", ask: () => (config.resolve ? askResolve : askSearch)(asker, query, extra) });
+    return questions;
+  }
+
+  async #permitted({ channel, ask }: Question): Promise<Finding> {
+    const { session } = this;
+    const refusal = session.stopped.recall ?? (await session.refusalOf("recall"));
+    const found: Finding = refusal === undefined ? await ask() : { channel, memories: [], reason: refusal };
+    if (found.reason === "unauthorized" || found.reason === "denied") session.stopped.recall = found.reason;
+    if (channel === "prime" && isAnswer(found)) this.#record.isPrimed = true;
+    return found;
+  }
+
+  /** What comes after the deadline is placed in the next request; it is kept on disk until then. */
+  #await(prompt: Prompt, answer: Promise<Finding>): void {
+    void answer.then((found) => {
+      if (this.#add(prompt, [found], true).memories > 0) this.#save();
+    });
+  }
+
+  /** Puts findings into the ledger and returns how many memories and characters that added. */
+  #add(prompt: Prompt, findings: readonly Finding[], isLate: boolean): { memories: number; chars: number } {
+    if (this.#abort.signal.aborted) return { memories: 0, chars: 0 };
+    const { config } = this.session;
+    const digest = findings.filter((found) => found.channel === "prime").flatMap((found) => found.memories);
+    const recalled = findings.filter((found) => found.channel !== "prime").flatMap((found) => found.memories);
+    const wanted = select([...this.#carried, ...recalled], visibleKeys(this.#record.ledger), config.recallMaxResults);
+    const first = this.#put(prompt, { kind: "digest", atEnd: isLate }, digest, DIGEST_TITLE, config.injectMaxChars);
+    const second = this.#put(prompt, { kind: "recall", atEnd: isLate }, wanted, isLate ? LATE_TITLE : RECALL_TITLE, config.recallMaxChars);
+    this.#carried = wanted.slice(second.memories).filter((memory) => memory.entry.heading === undefined);
+    return { memories: first.memories + second.memories, chars: first.chars + second.chars };
+  }
+
+  #put(prompt: Prompt, place: { kind: "digest" | "recall"; atEnd: boolean }, memories: readonly Memory[], title: string, maxChars: number) {
+    const alive = this.#record.ledger.reduce((sum, entry) => sum + entry.text.length, 0);
+    const room = Math.min(maxChars, this.session.config.sessionMaxChars - alive);
+    const block: Block | undefined = renderBlock(title, memories.map((memory) => memory.entry), room);
+    const shown = block?.shown ?? 0;
+    this.#record.leftOut += memories.length - shown;
+    if (block === undefined) {
+      if (memories.length > 0) this.#note(place.kind === "digest" ? "prime" : "search", "budget", 0);
+      return { memories: 0, chars: 0 };
+    }
+    const seen = memories.slice(0, shown).flatMap((memory) => memory.keys);
+    this.#record.ledger = [...this.#record.ledger, createEntry(prompt, { ...place, text: block.text, seen })];
+    return { memories: shown, chars: block.text.length };
+  }
+
+  /** Works out what no capture covers, and leaves it on disk once the session is past the floor. */
+  #takeIn(transcript: readonly Message[]): void {
+    const { session } = this;
+    const record = this.#record;
+    const capture = captureOf(transcript);
+    const sessionId = session.id ?? this.id;
+    if (savedByAgent(transcript, record.captured)) {
+      record.captured = capture.prompts;
+      dropTail(senderOf(session), sessionId);
+      this.#save();
+    }
+    this.#tail = undefined;
+    if (capture.prompts <= record.captured || capture.prompts < session.config.minMessages) return;
+    const body = sessionEndBody(capture, { sessionId, project: session.project, cwd: session.cwd, trigger: "session_end" });
+    this.#tail = { sessionId, prompts: capture.prompts, createdAt: session.now(), pid: process.pid, body, refusals: 0 };
+    keepTail(senderOf(session), this.#tail);
+  }
+
+  #capture(tail: Item, trigger: "run_end" | "session_end"): Promise<void> {
+    // A post that is still under way covers the session: a second one would store it twice.
+    this.#capturing ??= this.#send({ ...tail, body: { ...tail.body, trigger } }).finally(() => {
+      this.#capturing = undefined;
+    });
+    return this.#capturing;
+  }
+
+  async #send(item: Item): Promise<void> {
+    const { session } = this;
+    const started = session.now();
+    const sender = senderOf(session);
+    // Once it is in a file it will arrive, so it counts as captured now; the record must not lag behind the queue.
+    const isKept = keepTail(sender, item);
+    if (isKept) this.#covered(item);
+    const reason = await sendCapture(sender, item);
+    if (reason === undefined && !isKept) this.#covered(item);
+    if (reason === "unauthorized" || reason === "denied") session.stopped.capture = reason;
+    if (reason === undefined) drainSoon(session, item.sessionId);
+    this.#note("capture", reason, session.now() - started);
+    this.#save();
+    session.log(`${reason === undefined ? `captured ${item.prompts} prompts` : `capture ${isKept ? "queued" : "not sent"} (${reason})`}, ${session.now() - started} ms`);
+  }
+
+  #covered(item: Item): void {
+    this.#record.captured = Math.max(this.#record.captured, item.prompts);
+    if (this.#tail !== undefined && this.#tail.prompts <= item.prompts) this.#tail = undefined;
+    this.#save();
+  }
+
+  #note(channel: string, reason: Reason | undefined, ms: number): void {
+    const at = this.session.now();
+    const isOk = reason === undefined || reason === "no-hits" || reason === "below-threshold";
+    const okAt = isOk ? at : this.#record.channels[channel]?.okAt;
+    this.#record.channels[channel] = { at, ms, ...(okAt === undefined ? {} : { okAt }), ...(reason === undefined ? {} : { reason }) };
+  }
+
+  #save(): void {
+    const { session } = this;
+    this.#record.asked = [...this.#asked];
+    if (this.#record === session.record) saveRecord(session.state, session.id, this.#record);
+  }
+}
+
+/** What was asked ahead of time, or the same question again when that failed. */
+async function retried(ahead: Promise<Finding> | undefined, ask: () => Promise<Finding>): Promise<Finding> {
+  const found = await ahead;
+  return found !== undefined && isAnswer(found) ? found : ask();
+}
+
+function isAnswer(found: Finding): boolean {
+  return found.memories.length > 0 || found.reason === "no-hits" || found.reason === "below-threshold";
+}
+
+/** A missed deadline is a failure even when other questions were answered: the next prompt would wait again. */
+function outcomeOf(findings: readonly Finding[], asked: number): Outcome {
+  if (findings.length < asked) return "failed";
+  if (findings.some(isAnswer)) return "answered";
+  return findings.some(({ reason }) => reason !== undefined && ["refused", "dns", "timeout", "bad-response"].includes(reason)) ? "failed" : "unknown";
+}
+
+function describe(added: { memories: number; chars: number }, findings: readonly Finding[], late: readonly Question[], ms: number): string {
+  const silent = findings.flatMap((found) => (found.reason === undefined ? [] : [`${found.channel} ${found.reason}`]));
+  const why = [...silent, ...late.map(({ channel }) => `${channel} timeout`)].join(", ");
+  const said = added.memories > 0 ? `${added.memories} memories, ${added.chars} characters` : "nothing recalled";
+  return `${said}${why === "" ? "" : ` (${why})`}, ${ms} ms`;
+}

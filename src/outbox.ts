@@ -1,0 +1,228 @@
+// Captures on their way to the server. Each is a file before it is sent and is removed when the server has it, so that a
+// process may end at any moment. `tails/` holds what a running session would still say; `queue/` what is to be sent.
+import { createHash } from "node:crypto";
+import { asRecord, asText } from "./cline.ts";
+import { type Client, PalinodeError, type Reason, reasonOf } from "./client.ts";
+import { digestOf } from "./prompt.ts";
+import type { State } from "./state.ts";
+
+/** The server may embed twice while it stores a session (palinode-api.md, 3.2); a hook does not wait so long. */
+const POST_TIMEOUT_MS = 30_000;
+/** A claim that is older was left behind: no post takes so long. */
+const CLAIM_MS = 120_000;
+/** A tail that nobody touched for so long has no owner, even where its process lives on. */
+const TAIL_IDLE_MS = 30 * 60_000;
+const MAX_AGE_MS = 7 * 24 * 3600_000;
+const MAX_FILES = 200;
+const MAX_REFUSALS = 2;
+
+const CLAIMED = /^(\d+-[\w-]+\.json)\.(\d+)-(\d+)\.claim$/;
+const NEVER_ARRIVED: readonly Reason[] = ["refused", "dns", "unauthorized", "denied", "rate-limited", "paused"];
+
+/** One capture, as it lies on disk. Redacted before it gets here. */
+export interface Item {
+  readonly sessionId: string;
+  readonly prompts: number;
+  readonly createdAt: number;
+  /** The process that wrote it. */
+  readonly pid: number;
+  readonly body: Record<string, unknown>;
+  readonly refusals: number;
+  /** When it may have reached the server without our knowing; absent when it never did. */
+  readonly unknownSince?: number;
+  readonly reason?: Reason;
+}
+
+/** What an outbox needs to know of its session. */
+export interface Sender {
+  readonly state: State;
+  readonly client: Client;
+  readonly now: () => number;
+  /** Undefined when the server allows capture now. */
+  readonly refusal: () => Promise<Reason | undefined>;
+  /** Ends what is under way. */
+  readonly signal?: AbortSignal;
+}
+
+/** Leaves what a session would say now on disk, as unsent. Returns false where nothing is kept. */
+export function keepTail({ state }: Sender, item: Item): boolean {
+  return state.write(tailName(item.sessionId), item);
+}
+
+/** Forgets what a session would say: something else covers it. */
+export function dropTail({ state }: Sender, sessionId: string): void {
+  state.remove(tailName(sessionId));
+}
+
+/** Sends a session's capture: as the file that `keepTail` left, or directly where nothing is kept. Never rejects. */
+export function sendCapture(sender: Sender, item: Item): Promise<Reason | undefined> {
+  const claim = claimOf(queueName(item), sender.now());
+  return sender.state.rename(tailName(item.sessionId), claim) ? send(sender, claim, item) : post(sender, item).then(({ reason }) => reason);
+}
+
+/**
+ * Sends what earlier sessions could not: oldest first, once each, until the server fails. Sessions whose owner is gone
+ * speak through their tails. Never rejects.
+ */
+export async function drain(sender: Sender, ownSessionId: string): Promise<void> {
+  const { state, now } = sender;
+  adoptTails(sender, ownSessionId);
+  for (const name of state.list("queue")) {
+    const claimed = CLAIMED.exec(name);
+    if (claimed && !isStale(claimed, now())) continue;
+    if (!claimed && !name.endsWith(".json")) continue;
+    const claim = claimOf(`queue/${claimed?.[1] ?? name}`, now());
+    if (!state.rename(`queue/${name}`, claim)) continue;
+    const reason = await deliver(sender, claim, claimed ? Number(claimed[3]) : undefined);
+    if (reason !== undefined && reason !== "bad-response") return;
+  }
+  await state.prune("queue", { maxFiles: MAX_FILES, maxAgeMs: MAX_AGE_MS }, now());
+}
+
+/** Returns how many captures wait to be sent. */
+export function queueLength(state: State): number {
+  return state.list("queue").filter((name) => name.includes(".json") && !name.endsWith(".bad")).length;
+}
+
+async function deliver(sender: Sender, claim: string, claimedAt: number | undefined): Promise<Reason | undefined> {
+  const { state, now } = sender;
+  const item = readItem(state.read(claim));
+  if (item === undefined) {
+    state.rename(claim, `${unclaimed(claim)}.bad`);
+    return undefined;
+  }
+  if (now() - item.createdAt > MAX_AGE_MS) {
+    state.remove(claim);
+    return undefined;
+  }
+  const sentAt = item.unknownSince ?? claimedAt;
+  if (sentAt === undefined) return send(sender, claim, item);
+  const { isStored, reason } = await lookUp(sender, item, sentAt);
+  if (isStored) state.remove(claim);
+  if (reason !== undefined) release(sender, claim, { ...item, unknownSince: sentAt, reason });
+  return isStored || reason !== undefined ? reason : send(sender, claim, item);
+}
+
+async function send(sender: Sender, claim: string, item: Item): Promise<Reason | undefined> {
+  const { reason, status } = await post(sender, item);
+  if (reason === undefined) {
+    sender.state.remove(claim);
+    return undefined;
+  }
+  const isRefused = status === 400 || status === 413 || status === 422;
+  const { unknownSince: _, ...known } = item;
+  const isUnknown = !isRefused && !NEVER_ARRIVED.includes(reason);
+  release(sender, claim, { ...known, reason, refusals: item.refusals + (isRefused ? 1 : 0), ...(isUnknown ? { unknownSince: sender.now() } : {}) });
+  return reason;
+}
+
+async function post(sender: Sender, item: Item): Promise<{ reason?: Reason; status?: number | undefined }> {
+  try {
+    const refusal = await sender.refusal();
+    if (refusal !== undefined) return { reason: refusal };
+    await sender.client.post("/session-end", item.body, limitsOf(sender));
+    return {};
+  } catch (error) {
+    return { reason: reasonOf(error), status: error instanceof PalinodeError ? error.status : undefined };
+  }
+}
+
+/** Gives a capture back to the queue, or sets it aside when the server refuses it for what it says. */
+function release({ state }: Sender, claim: string, item: Item): void {
+  state.write(claim, item);
+  const name = unclaimed(claim);
+  state.rename(claim, item.refusals >= MAX_REFUSALS ? name.replace(/^queue\//, "refused/") : name);
+}
+
+/**
+ * Returns whether the server has a capture whose answer never came: by the file name that follows from the summary, else
+ * by its entry in the day's notes (palinode-api.md, 3.4).
+ */
+async function lookUp(sender: Sender, item: Item, sentAt: number): Promise<{ isStored: boolean; reason?: Reason }> {
+  const summary = String(item.body.summary);
+  const project = asText(item.body.project);
+  const hash = createHash("sha256").update(summary).digest("hex").slice(0, 8);
+  for (const date of datesFrom(sentAt)) {
+    const own = project === undefined ? `insights/session-end-${date}-${hash}.md` : `projects/session-end-${date}-${project}-${hash}.md`;
+    for (const [file, isIt] of [[own, () => true], [`daily/${date}.md`, (text: string) => holdsEntry(text, item)]] as const) {
+      try {
+        const answer = asRecord(await sender.client.get("/read", { file_path: file }, limitsOf(sender)));
+        if (isIt(String(answer.content))) return { isStored: true };
+      } catch (error) {
+        if (!(error instanceof PalinodeError && error.status === 404)) return { isStored: false, reason: reasonOf(error) };
+      }
+    }
+  }
+  return { isStored: false };
+}
+
+/** The server may reword dates in a summary; its first line, with the session's id, names one capture all the same. */
+function holdsEntry(notes: string, item: Item): boolean {
+  const opening = String(item.body.summary).split("\n")[0] ?? "";
+  return notes.split(/^## Session End/m).some((entry) => entry.includes(opening) && entry.includes(item.sessionId));
+}
+
+/** Moves the tails of sessions that are over into the queue. */
+function adoptTails(sender: Sender, ownSessionId: string): void {
+  const { state, now } = sender;
+  for (const file of state.list("tails").filter((name) => name.endsWith(".json"))) {
+    const name = `tails/${file}`;
+    const touched = state.writtenAt(name) ?? now();
+    const item = name === tailName(ownSessionId) ? undefined : readItem(state.read(name));
+    if (item !== undefined && (!isAlive(item.pid) || now() - touched > TAIL_IDLE_MS)) state.rename(name, queueName(item));
+  }
+}
+
+function isStale([, , pid, at]: RegExpExecArray, now: number): boolean {
+  return !isAlive(Number(pid)) || Math.abs(now - Number(at)) > CLAIM_MS;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return asRecord(error).code === "EPERM";
+  }
+}
+
+function readItem(raw: unknown): Item | undefined {
+  const { sessionId, prompts, createdAt, pid, body, refusals, unknownSince } = asRecord(raw);
+  if (asText(sessionId) === undefined || asText(asRecord(body).summary) === undefined) return undefined;
+  if (typeof prompts !== "number" || typeof createdAt !== "number" || typeof pid !== "number") return undefined;
+  return {
+    sessionId: String(sessionId), prompts, createdAt, pid, body: asRecord(body),
+    refusals: typeof refusals === "number" ? refusals : 0,
+    ...(typeof unknownSince === "number" ? { unknownSince } : {}),
+  };
+}
+
+function limitsOf({ signal }: Sender) {
+  return { timeoutMs: POST_TIMEOUT_MS, ...(signal === undefined ? {} : { signal }) };
+}
+
+/** A post may have arrived just after midnight (UTC, as the server counts). */
+function datesFrom(sentAt: number): Set<string> {
+  return new Set([sentAt, sentAt + CLAIM_MS].map((at) => new Date(at).toISOString().slice(0, 10)));
+}
+
+function tailName(sessionId: string): string {
+  return `tails/${fileStem(sessionId)}.json`;
+}
+
+function queueName(item: Item): string {
+  return `queue/${String(item.createdAt).padStart(13, "0")}-${digestOf(`${item.sessionId} ${item.prompts}`)}.json`;
+}
+
+function claimOf(name: string, now: number): string {
+  return `${name}.${process.pid}-${now}.claim`;
+}
+
+function unclaimed(claim: string): string {
+  return claim.replace(/\.\d+-\d+\.claim$/, "");
+}
+
+/** A session id as a file name: itself where that is harmless, else a digest. */
+export function fileStem(id: string): string {
+  return /^[A-Za-z0-9][\w-]{0,99}$/.test(id) ? id : digestOf(id);
+}

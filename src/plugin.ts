@@ -1,0 +1,126 @@
+// The plugin object: what a host loads. Tells conversations apart, and stands between the host and everything that could
+// go wrong: no hook throws, rejects, or outlives its deadline.
+import { asRecord, asText, type HookCall, readHookCall, readSetupContext } from "./cline.ts";
+import { isActive, type PalinodeOptions, readConfig } from "./config.ts";
+import { Conversation } from "./conversation.ts";
+import { promptKeys } from "./prompt.ts";
+import { createSession, prefetch, type Session, type Surroundings } from "./session.ts";
+import { within } from "./time.ts";
+
+/** The slice of Cline's `AgentPlugin` and `AgentRuntimePlugin` that this plugin is. */
+export interface PalinodePlugin {
+  readonly name: string;
+  readonly manifest: { readonly capabilities: ["hooks"] };
+  /** Called by Core with an API and a context, by `new Agent` with a context alone: then it returns the hooks. */
+  setup(api: unknown, ctx?: unknown): any;
+  readonly hooks: PalinodeHooks;
+}
+
+export interface PalinodeHooks {
+  /** Returns the request's messages with memory among them, or undefined. Nothing else is ever returned. */
+  beforeModel(context: any): Promise<{ messages: any[] } | undefined>;
+  afterRun(context: any): Promise<void>;
+}
+
+const MAX_CONVERSATIONS = 64;
+const MAX_SESSIONS = 64;
+
+/**
+ * Returns the plugin. Options win over the environment, which is read when a session starts, not before. Creating it
+ * does no I/O.
+ */
+export function createPalinodePlugin(options: PalinodeOptions = {}): PalinodePlugin {
+  const conversations = new Map<string, Conversation>();
+  const sessions: Session[] = [];
+  const surroundings: Surroundings = { now: () => Date.now(), breakers: new Map() };
+
+  function startSession(ctx: unknown, agentId?: string): Session {
+    const context = readSetupContext(ctx);
+    const { config, problems } = readConfig(options);
+    const session = createSession(config, context, surroundings, agentId);
+    if (problems.length > 0) session.log(`settings left at their defaults: ${problems.join("; ")}`);
+    sessions.push(session);
+    if (sessions.length > MAX_SESSIONS) sessions.shift();
+    if (!isActive(config)) return session;
+    if (session.id !== undefined) prefetch(session);
+    context.onDispose?.(() => endSession(session));
+    return session;
+  }
+
+  async function endSession(session: Session): Promise<void> {
+    session.abort.abort();
+    sessions.splice(sessions.indexOf(session), sessions.includes(session) ? 1 : 0);
+    const ending = [...conversations.values()].filter((conversation) => conversation.session === session);
+    ending.forEach((conversation) => conversations.delete(conversation.id));
+    await Promise.allSettled(ending.map((conversation) => conversation.dispose()));
+  }
+
+  /**
+   * Hooks are not told their session. It is the one that was set up for this agent, else the one that knows these
+   * prompts, else the oldest that has no conversation yet, else the newest.
+   */
+  function startConversation({ conversationId, agentId, transcript }: HookCall): Conversation {
+    const keys = promptKeys(transcript);
+    const knows = (session: Session): boolean => session.record.asked.some((key) => keys.has(key));
+    const session = sessions.find((each) => each.agentId !== undefined && each.agentId === agentId)
+      ?? sessions.find(knows)
+      ?? sessions.find((each) => each.agentId === undefined && !each.isClaimed)
+      ?? sessions.at(-1) ?? startSession({});
+    // A conversation that shares nothing with its session's record must not overwrite it.
+    return new Conversation(conversationId, session, !session.isClaimed || knows(session));
+  }
+
+  function conversationFor(call: HookCall): Conversation {
+    const id = call.conversationId;
+    const conversation = conversations.get(id) ?? startConversation(call);
+    // The latest stays longest: a Map keeps its order of insertion.
+    conversations.delete(id);
+    conversations.set(id, conversation);
+    const oldest = conversations.keys().next().value;
+    if (conversations.size > MAX_CONVERSATIONS && oldest !== undefined) {
+      conversations.get(oldest)?.drop();
+      conversations.delete(oldest);
+    }
+    return conversation;
+  }
+
+  const hooks: PalinodeHooks = {
+    async beforeModel(payload) {
+      try {
+        const call = readHookCall(payload);
+        if (!call?.request || !call.isRoot) return undefined;
+        const conversation = conversationFor(call);
+        if (!isActive(conversation.session.config)) return undefined;
+        const messages = await conversation.beforeModel(call);
+        return messages === undefined ? undefined : { messages };
+      } catch {
+        return undefined;
+      }
+    },
+    async afterRun(payload) {
+      try {
+        const call = readHookCall(payload);
+        if (!call?.isRoot) return;
+        const conversation = conversationFor(call);
+        await within(conversation.afterRun(call), conversation.session.config.hookDeadlineMs);
+      } catch {
+        // A session that cannot be read cannot be captured; the run is not hurt by that.
+      }
+    },
+  };
+
+  return {
+    name: "palinode",
+    manifest: { capabilities: ["hooks"] },
+    hooks,
+    setup(api, ctx) {
+      try {
+        const isCore = ctx !== undefined || typeof asRecord(api).registerTool === "function";
+        startSession(isCore ? ctx : {}, isCore ? undefined : asText(asRecord(api).agentId));
+        return isCore ? undefined : { hooks, tools: [] };
+      } catch {
+        return undefined;
+      }
+    },
+  };
+}

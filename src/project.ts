@@ -1,0 +1,95 @@
+// Which project a workspace belongs to. One slug is used everywhere it is sent, because the server derives a different
+// one on each route (palinode-api.md, 3.5). Git's files are read; git is never run.
+import { readFileSync, realpathSync, statSync } from "node:fs";
+import { basename, dirname, isAbsolute, join, resolve } from "node:path";
+
+const MAX_DEPTH = 64;
+const MAX_SLUG_CHARS = 80;
+
+/** Returns a slug of lower-case letters, digits, `_` and `-` that starts with a letter or digit; maybe empty. */
+export function slugOf(name: string): string {
+  const slug = name.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase().replace(/[^a-z0-9_-]+/g, "-");
+  return slug.slice(0, MAX_SLUG_CHARS).replace(/^[-_]+|-+$/g, "");
+}
+
+/**
+ * Returns the project slug of a workspace: the setting, else the origin remote's repository name, else the main
+ * worktree's folder, else the workspace folder. Empty when nothing can be derived. Never throws.
+ */
+export function projectOf(setting: string, cwd: string | undefined, remoteUrls: readonly string[] = []): string {
+  if (slugOf(setting) !== "") return slugOf(setting.replace(/^project\//, ""));
+  const told = remoteUrls.find((url) => /^origin[:\s]/.test(url))?.replace(/^origin[:\s]\s*/, "");
+  const git = cwd === undefined ? undefined : findGit(cwd);
+  const name = [repositoryOf(told), repositoryOf(git && originOf(git.commonDir)), git?.mainFolder, cwd && lastSegment(cwd)];
+  return name.map((text) => slugOf(text ?? "")).find((slug) => slug !== "") ?? "";
+}
+
+/** Returns the folder with links resolved (the server's policy refuses linked paths), or the path as given. */
+export function realFolder(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}
+
+interface GitFolder {
+  /** The folder with the configuration, shared by all worktrees. */
+  readonly commonDir: string;
+  /** The name of the main worktree's folder. */
+  readonly mainFolder: string;
+}
+
+function findGit(cwd: string): GitFolder | undefined {
+  let folder = resolve(cwd);
+  for (let depth = 0; depth < MAX_DEPTH; depth += 1) {
+    const gitDir = gitDirOf(join(folder, ".git"), folder);
+    if (gitDir !== undefined) return describe(gitDir, folder);
+    if (dirname(folder) === folder) return undefined;
+    folder = dirname(folder);
+  }
+  return undefined;
+}
+
+/** `.git` is a folder, or in linked worktrees and submodules a file that names one. */
+function gitDirOf(path: string, folder: string): string | undefined {
+  try {
+    if (statSync(path).isDirectory()) return path;
+  } catch {
+    return undefined;
+  }
+  const target = /^gitdir:\s*(.+?)\s*$/m.exec(readSmall(path) ?? "")?.[1];
+  return target === undefined ? undefined : resolve(folder, target);
+}
+
+function describe(gitDir: string, folder: string): GitFolder {
+  const common = readSmall(join(gitDir, "commondir"))?.trim();
+  // A submodule's git folder has no `commondir`, and its project is its own folder.
+  if (!common) return { commonDir: gitDir, mainFolder: basename(folder) };
+  const commonDir = isAbsolute(common) ? common : resolve(gitDir, common);
+  // `/work/shop/.git` and `/work/shop/.bare` both belong to `shop`; a bare `/work/shop.git` names itself.
+  const own = basename(commonDir);
+  return { commonDir, mainFolder: own.startsWith(".") ? basename(dirname(commonDir)) : own.replace(/\.git$/, "") };
+}
+
+function originOf(commonDir: string): string | undefined {
+  const config = readSmall(join(commonDir, "config")) ?? "";
+  const section = /^\s*\[remote "origin"\]\s*$([\s\S]*?)(?=^\s*\[|(?![\s\S]))/m.exec(config)?.[1];
+  return /^\s*url\s*=\s*(.+?)\s*$/m.exec(section ?? "")?.[1];
+}
+
+function repositoryOf(url: string | undefined): string | undefined {
+  return url === undefined ? undefined : lastSegment(url.replace(/[?#].*$/, "").replace(/\/+$/, "")).replace(/\.git$/i, "");
+}
+
+function lastSegment(path: string): string {
+  return path.split(/[\\/:]+/).filter((part) => part !== "").at(-1) ?? "";
+}
+
+function readSmall(path: string): string | undefined {
+  try {
+    return statSync(path).size <= 1 << 20 ? readFileSync(path, "utf8") : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,88 @@
+// What of a session outlives its process: the ledger to replay, the prompts that were asked, how much was captured, and
+// the last word of each channel. Rows that cannot be read are left out; the good ones stay.
+import { asRecord, asText } from "./cline.ts";
+import type { Reason } from "./client.ts";
+import { fileStem } from "./outbox.ts";
+import type { Anchor, Ledger, LedgerEntry } from "./replay.ts";
+import type { State } from "./state.ts";
+
+/** More prompts than any host shows again after an undo. */
+const MAX_ASKED = 500;
+const MAX_SESSIONS = 200;
+const MAX_AGE_MS = 30 * 24 * 3600_000;
+
+/** The last news of one channel. */
+export interface ChannelNews {
+  readonly okAt?: number;
+  readonly reason?: Reason;
+  readonly at: number;
+  readonly ms: number;
+}
+
+export interface SessionRecord {
+  /** Where the session works: how commands without a session find it. */
+  cwd: string | undefined;
+  isPrimed: boolean;
+  asked: string[];
+  ledger: Ledger;
+  /** Prompts that a capture covers. */
+  captured: number;
+  channels: Record<string, ChannelNews>;
+  /** Memories that found no room. */
+  leftOut: number;
+}
+
+/** Returns an empty record. */
+export function newRecord(cwd: string | undefined): SessionRecord {
+  return { cwd, isPrimed: false, asked: [], ledger: [], captured: 0, channels: {}, leftOut: 0 };
+}
+
+/** Returns what is known of a session, or an empty record. Never throws. */
+export function loadRecord(state: State, sessionId: string | undefined, cwd: string | undefined): SessionRecord {
+  const raw = sessionId === undefined ? {} : asRecord(state.read(recordName(sessionId)));
+  const { isPrimed, asked, ledger, captured, channels, leftOut } = raw;
+  return {
+    cwd,
+    isPrimed: isPrimed === true,
+    asked: Array.isArray(asked) ? asked.filter((key) => typeof key === "string").slice(-MAX_ASKED) : [],
+    ledger: Array.isArray(ledger) ? ledger.flatMap(readEntry) : [],
+    captured: count(captured),
+    channels: asRecord(channels) as Record<string, ChannelNews>,
+    leftOut: count(leftOut),
+  };
+}
+
+/** Writes the record: one small file, replaced as a whole. */
+export function saveRecord(state: State, sessionId: string | undefined, record: SessionRecord): void {
+  if (sessionId === undefined) return;
+  record.asked = record.asked.slice(-MAX_ASKED);
+  state.write(recordName(sessionId), { version: 1, ...record });
+}
+
+/** Removes the records of sessions that are long over. Does not block. */
+export function pruneRecords(state: State, now: number): Promise<void> {
+  return state.prune("sessions", { maxFiles: MAX_SESSIONS, maxAgeMs: MAX_AGE_MS }, now);
+}
+
+function recordName(sessionId: string): string {
+  return `sessions/${fileStem(sessionId)}.json`;
+}
+
+function readEntry(raw: unknown): LedgerEntry[] {
+  const { kind, atEnd, prompt, text, seen, id, createdAt, anchor } = asRecord(raw);
+  const place = anchor === null ? null : readAnchor(anchor);
+  if ((kind !== "digest" && kind !== "recall") || place === undefined) return [];
+  if (typeof prompt !== "string" || typeof text !== "string" || asText(id) === undefined || typeof createdAt !== "number") return [];
+  if (!Array.isArray(seen) || !seen.every((key) => typeof key === "string")) return [];
+  return [{ kind, atEnd: atEnd === true, prompt, text, seen, id: String(id), createdAt, anchor: place }];
+}
+
+function readAnchor(raw: unknown): Anchor | undefined {
+  const { id, print, ordinal } = asRecord(raw);
+  if ((id !== null && typeof id !== "string") || typeof print !== "string" || typeof ordinal !== "number") return undefined;
+  return { id, print, ordinal };
+}
+
+function count(value: unknown): number {
+  return typeof value === "number" && Number.isInteger(value) && value > 0 ? value : 0;
+}

@@ -1,0 +1,120 @@
+// The one writer of state files. Every file is private, is replaced as a whole, and is read with suspicion: what cannot
+// be read is set aside under another name, and the session goes on without it.
+import { chmodSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { readdir, rm, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+
+/** Larger files are not ours. */
+const MAX_FILE_BYTES = 256 * 1024;
+
+/** A folder of small JSON files. Names are relative to it and use `/`. No function throws. */
+export interface State {
+  /** Returns the parsed file, or undefined when there is none. One that is not JSON is set aside as `NAME.bad`. */
+  read(name: string): unknown;
+  /** Replaces the file as a whole. Returns false when it could not be written or is over 256 KB. */
+  write(name: string, value: unknown): boolean;
+  /** Returns false when another process was faster, or the file is gone. */
+  rename(from: string, to: string): boolean;
+  remove(name: string): void;
+  /** Returns the names of the files directly in a folder, sorted. */
+  list(folder: string): string[];
+  /** Returns when the file was last written, in epoch milliseconds, or undefined. */
+  writtenAt(name: string): number | undefined;
+  /** Removes the oldest files of a folder beyond `maxFiles` or `maxAgeMs`. Does not block. */
+  prune(folder: string, limits: { maxFiles: number; maxAgeMs: number }, now: number): Promise<void>;
+}
+
+/** Keeps nothing: for `PALINODE_CLINE_PERSIST=0`. */
+export const noState: State = {
+  read: () => undefined,
+  write: () => false,
+  rename: () => false,
+  remove: () => undefined,
+  list: () => [],
+  writtenAt: () => undefined,
+  prune: async () => undefined,
+};
+
+/**
+ * Returns the state in `folder`, which is made (0700) when it is first written to. `onTrouble` hears once of each file
+ * that was set aside or could not be written.
+ */
+export function openState(folder: string, onTrouble: (what: string) => void = () => undefined): State {
+  const told = new Set<string>();
+  const path = (name: string): string => join(folder, name);
+  const tell = (what: string): void => {
+    if (!told.has(what)) onTrouble(what);
+    told.add(what);
+  };
+
+  const state: State = {
+    read(name) {
+      try {
+        if (statSync(path(name)).size > MAX_FILE_BYTES) throw new SyntaxError("too large");
+        return JSON.parse(readFileSync(path(name), "utf8"));
+      } catch (error) {
+        if (!(error instanceof SyntaxError)) return undefined;
+        state.rename(name, `${name}.bad`);
+        tell(`${name} could not be read and was set aside as ${name}.bad`);
+        return undefined;
+      }
+    },
+    write(name, value) {
+      // The process id and a count keep two writers of one name apart; rename makes the last one win as a whole.
+      const temporary = path(`${name}.${process.pid}-${(writes += 1)}-${Math.random().toString(36).slice(2, 8)}.tmp`);
+      try {
+        const text = JSON.stringify(value);
+        if (Buffer.byteLength(text) > MAX_FILE_BYTES) throw new RangeError("too large");
+        makePrivate(dirname(path(name)), folder);
+        writeFileSync(temporary, text, { mode: 0o600 });
+        renameSync(temporary, path(name));
+        return true;
+      } catch (error) {
+        rmSync(temporary, { force: true });
+        tell(`${name} could not be written (${error instanceof Error ? ((error as NodeJS.ErrnoException).code ?? error.message) : "unknown"})`);
+        return false;
+      }
+    },
+    rename(from, to) {
+      try {
+        makePrivate(dirname(path(to)), folder);
+        renameSync(path(from), path(to));
+        return true;
+      } catch {
+        return false;
+      }
+    },
+    remove: (name) => attempt(() => rmSync(path(name), { force: true })),
+    list: (name) => attempt(() => readdirSync(path(name)).filter((file) => !file.endsWith(".tmp")).sort()) ?? [],
+    writtenAt: (name) => attempt(() => statSync(path(name)).mtimeMs),
+    prune: (name, limits, now) => prune(path(name), limits, now).catch(() => undefined),
+  };
+  return state;
+}
+
+let writes = 0;
+
+/** Makes the folder and those above it that are missing, down from the state folder, for this user only. */
+function makePrivate(folder: string, root: string): void {
+  const made = mkdirSync(folder, { recursive: true, mode: 0o700 });
+  if (made === undefined || process.platform === "win32") return;
+  // The process's umask may have taken bits away from the mode, never from ours; folders above the root are not ours.
+  for (const each of new Set([root, folder])) chmodSync(each, 0o700);
+}
+
+async function prune(folder: string, { maxFiles, maxAgeMs }: { maxFiles: number; maxAgeMs: number }, now: number): Promise<void> {
+  const names = await readdir(folder);
+  const files: { name: string; at: number }[] = [];
+  for (const name of names) files.push({ name, at: (await stat(join(folder, name))).mtimeMs });
+  files.sort((a, b) => b.at - a.at);
+  const old = files.filter((file, index) => index >= maxFiles || now - file.at > maxAgeMs);
+  for (const file of old) await rm(join(folder, file.name), { force: true });
+}
+
+function attempt<T>(work: () => T): T | undefined {
+  try {
+    return work();
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,18 @@
+// Waiting with a limit.
+
+/**
+ * Returns what `work` resolves to, or undefined when it takes longer than `ms` milliseconds. The work goes on. Leaves no
+ * timer behind. Rejects when the work does within the limit; a later rejection is swallowed.
+ */
+export async function within<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<undefined>((resolve) => {
+    timer = setTimeout(resolve, ms, undefined);
+  });
+  work.catch(() => undefined);
+  try {
+    return await Promise.race([work, limit]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
