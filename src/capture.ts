@@ -1,9 +1,10 @@
 // When a session is captured and what the summary says. The words come from the transcript, never from a request, so
 // nothing that was injected can come back as memory.
+import { stripVTControlCharacters } from "node:util";
 import { asRecord, asText, createdAtOf, type Message, modelOf, textsOf, toolCallsOf, toolResultsOf, type ToolResult } from "./cline.ts";
 import { bareWords, promptsOf, stripOurBlocks } from "./prompt.ts";
 import { redact } from "./redact.ts";
-import { clipMarked, oneLine } from "./text.ts";
+import { clean, clipMarked, oneLine } from "./text.ts";
 
 const MAX_SUMMARY_CHARS = 1200;
 const MAX_TOPIC_CHARS = 240;
@@ -47,9 +48,9 @@ export function isDue(prompts: number, captured: number, minMessages: number): b
 export function savedByAgent(transcript: readonly Message[], captured: number): boolean {
   const since = promptsOf(transcript)[captured];
   const recent = since === undefined ? [] : transcript.slice(transcript.indexOf(since));
-  const failed = new Set(recent.flatMap(toolResultsOf).filter(isFailed).map((result) => result.id));
+  const done = new Set(recent.flatMap(toolResultsOf).filter((result) => !isFailed(result)).map((result) => result.id));
   // An MCP server prefixes its name to the tool's.
-  return recent.flatMap(toolCallsOf).some((call) => /(?:^|[^a-z])palinode_session_end$/.test(call.name) && !failed.has(call.id));
+  return recent.flatMap(toolCallsOf).some((call) => /(?:^|[^a-z])palinode_session_end$/.test(call.name) && done.has(call.id));
 }
 
 /** Returns the capture of a transcript: at most 1,200 characters, redacted, free of markup that the server refuses. */
@@ -75,8 +76,13 @@ function labelled(label: string, text: string | undefined, maxChars: number): st
   return text ? `${label}: ${clipMarked(text, maxChars)}` : "";
 }
 
+/** Escape sequences and hidden characters go first: they could keep a secret from being recognised. */
+function plain(text: string): string {
+  return oneLine(redact(clean(stripVTControlCharacters(text))));
+}
+
 function safe(text: string): string {
-  return oneLine(redact(stripOurBlocks(text))).replace(/<(?=[/\s]{0,4}[a-z!])/gi, "&lt;");
+  return plain(stripOurBlocks(text)).replace(/<(?=[/\s]{0,4}[a-z!])/gi, "&lt;");
 }
 
 function lastAnswer(transcript: readonly Message[]): string {
@@ -121,7 +127,7 @@ function failedCommands(result: ToolResult, input: unknown): string[] {
 }
 
 function commandLine(command: unknown): string {
-  return clipMarked(oneLine(redact(String(command))), 80);
+  return clipMarked(plain(String(command)), 80);
 }
 
 function exitOf(text: string): string {

@@ -83,19 +83,18 @@ export function reasonOf(error: unknown): Reason {
   if (error instanceof PalinodeError) return error.code;
   for (let cause: unknown = error, depth = 0; cause !== undefined && depth < 5; cause = asRecord(cause).cause, depth += 1) {
     const { name, code, errors } = asRecord(cause);
-    const known = REASON_BY_CODE[String(code)] ?? REASON_BY_CODE[String(name)];
+    const known = REASON_BY_CODE.get(code) ?? REASON_BY_CODE.get(name);
     if (known) return known;
     if (Array.isArray(errors) && errors.length > 0) return reasonOf(errors[0]);
   }
   return "bad-response";
 }
 
-const REASON_BY_CODE: Record<string, Reason | undefined> = {
-  AbortError: "timeout", TimeoutError: "timeout", ETIMEDOUT: "timeout", UND_ERR_CONNECT_TIMEOUT: "timeout",
-  UND_ERR_HEADERS_TIMEOUT: "timeout", UND_ERR_BODY_TIMEOUT: "timeout",
-  ECONNREFUSED: "refused", ConnectionRefused: "refused", EHOSTUNREACH: "refused", ENETUNREACH: "refused", EADDRNOTAVAIL: "refused",
-  ENOTFOUND: "dns", EAI_AGAIN: "dns", EAI_FAIL: "dns", DNSException: "dns", ERR_DNS: "dns", FailedToOpenSocket: "refused",
-};
+const REASON_BY_CODE = new Map<unknown, Reason>([
+  ...["AbortError", "TimeoutError", "ETIMEDOUT", "UND_ERR_CONNECT_TIMEOUT", "UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT"].map((code) => [code, "timeout"] as const),
+  ...["ECONNREFUSED", "ConnectionRefused", "FailedToOpenSocket", "EHOSTUNREACH", "ENETUNREACH", "EADDRNOTAVAIL"].map((code) => [code, "refused"] as const),
+  ...["ENOTFOUND", "EAI_AGAIN", "EAI_FAIL", "DNSException"].map((code) => [code, "dns"] as const),
+]);
 
 /** Returns whether the token may be sent: over https, or to a loopback or private address, or where the user allows it. */
 export function mayCarryToken({ apiUrl, allowHttp }: Pick<Config, "apiUrl" | "allowHttp">): boolean {
@@ -106,15 +105,20 @@ export function mayCarryToken({ apiUrl, allowHttp }: Pick<Config, "apiUrl" | "al
 function isPrivateHost(host: string): boolean {
   if (host === "localhost" || host.endsWith(".localhost")) return true;
   if (isIP(host) === 4) return /^(?:127\.|10\.|192\.168\.|169\.254\.|172\.(?:1[6-9]|2\d|3[01])\.)/.test(host);
-  if (isIP(host) === 6) return host === "::1" || /^f[cd][0-9a-f]{2}:/.test(host) || /^fe[89ab][0-9a-f]:/.test(host) || /^::ffff:(?:7f|a|c0a8)/.test(host);
-  return false;
+  if (isIP(host) !== 6) return false;
+  // `URL` writes an IPv4 address inside an IPv6 one as two groups of hex digits.
+  const mapped = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(host);
+  if (!mapped) return host === "::1" || /^f[cd][0-9a-f]{2}:|^fe[89ab][0-9a-f]:/.test(host);
+  const [high, low] = [parseInt(mapped[1] ?? "", 16), parseInt(mapped[2] ?? "", 16)];
+  return isPrivateHost([high >> 8, high & 255, low >> 8, low & 255].join("."));
 }
 
 /** Returns the milliseconds of a `Retry-After` header: seconds or a date; a minute where it says neither. */
 export function retryAfterMs(header: string | null, now: number): number {
   const text = header?.trim() ?? "";
   if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;
-  const at = Date.parse(text);
+  // `Date.parse` takes nearly anything for a date; HTTP's begin with a weekday.
+  const at = /^[A-Z][a-z]{2,8},? /.test(text) ? Date.parse(text) : NaN;
   return Number.isNaN(at) ? 60_000 : Math.max(0, at - now);
 }
 

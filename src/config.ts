@@ -124,7 +124,8 @@ const PROFILES: Record<Profile, Partial<Config>> = {
  * Returns the settings: options, then environment, then profile, then default. Reads a token file when one is named.
  * Never throws: what cannot be used is left at its default and named in `problems`, without the value.
  */
-export function readConfig(options: PalinodeOptions = {}, env: NodeJS.ProcessEnv = process.env): ReadConfig {
+export function readConfig(given?: PalinodeOptions | null, env: NodeJS.ProcessEnv = process.env): ReadConfig {
+  const options = given ?? {};
   const problems: string[] = [];
   const explicit: Record<string, unknown> = {};
   for (const [key, setting] of Object.entries(SETTINGS)) {
@@ -137,7 +138,10 @@ export function readConfig(options: PalinodeOptions = {}, env: NodeJS.ProcessEnv
   const merged = profile === "off" ? { ...explicit, ...PROFILES.off } : { ...PROFILES[profile], ...explicit };
   const config = { ...defaults, ...merged } as Record<keyof Config, unknown>;
   if (!config.stateDir) config.stateDir = join(clineDataDir(env), "palinode");
-  if (!config.token) config.token = readTokenFile(options.tokenFile ?? env[TOKEN_FILE_VARIABLE], problems);
+  // The nearer source wins, whichever of its two ways it names a token in.
+  const isTokenGiven = SETTINGS.token.read(options.token) !== undefined;
+  const fromFile = isTokenGiven ? "" : readTokenFile(options.tokenFile, problems);
+  config.token = fromFile || config.token || readTokenFile(env[TOKEN_FILE_VARIABLE], problems);
   return { config: Object.freeze(config) as unknown as Config, problems };
 }
 
@@ -212,14 +216,14 @@ function readLine(raw: unknown): string | undefined {
 
 function readFlag(raw: unknown): boolean | undefined {
   if (typeof raw === "boolean") return raw;
-  const word = String(raw).trim().toLowerCase();
+  const word = typeof raw === "string" || typeof raw === "number" ? String(raw).trim().toLowerCase() : "";
   if (["1", "true", "yes", "on"].includes(word)) return true;
   return ["0", "false", "no", "off"].includes(word) ? false : undefined;
 }
 
 function readNumber(raw: unknown): number {
   if (typeof raw === "number") return raw;
-  return typeof raw === "string" && /^\s*\d{1,12}(?:\.\d{1,12})?\s*$/.test(raw) ? Number(raw) : NaN;
+  return typeof raw === "string" && /^\s*(?:\d{1,12}(?:\.\d{0,12})?|\.\d{1,12})\s*$/.test(raw) ? Number(raw) : NaN;
 }
 
 function number(min: number, max: number) {

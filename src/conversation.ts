@@ -1,7 +1,7 @@
 // One conversation of the root agent: what was asked and injected for it, and what was captured of it. A hook call goes
 // prompt → questions → ledger → request; a run's end goes transcript → summary → outbox.
 import type { HookCall, Message } from "./cline.ts";
-import { type Block, DIGEST_TITLE, LATE_TITLE, RECALL_TITLE, renderBlock } from "./block.ts";
+import { DIGEST_TITLE, LATE_TITLE, RECALL_TITLE, renderBlock } from "./block.ts";
 import type { Outcome } from "./breaker.ts";
 import { captureOf, isDue, savedByAgent, sessionEndBody } from "./capture.ts";
 import { type Reason, reasonOf } from "./client.ts";
@@ -16,7 +16,16 @@ import { within } from "./time.ts";
 
 interface Question {
   readonly channel: Channel;
+  /** True when it is answered without the server. */
+  readonly isFree?: boolean;
   readonly ask: () => Promise<Finding>;
+}
+
+/** What came of findings: how much was added, and why a channel's memories were not. */
+interface Added {
+  readonly memories: number;
+  readonly chars: number;
+  readonly reasons: Partial<Record<Channel, Reason>>;
 }
 
 /** State of one root conversation. Hook calls of one conversation are answered one after the other. */
@@ -98,26 +107,23 @@ export class Conversation {
   async #recallFor(prompt: Prompt, deadline: number): Promise<void> {
     const { session } = this;
     const started = session.now();
-    const words = bareWords(prompt.message);
-    const isTooShort = recalls(session.config) && !saysEnough(words, session.config);
-    const questions = this.#questions(isTooShort ? "" : words);
-    const paused = questions.length === 0 ? undefined : session.breaker.start();
-    if (isTooShort) this.#note("search", "too-short", 0);
-    if (questions.length === 0 || paused !== undefined) {
-      questions.forEach(({ channel }) => this.#note(channel, paused, 0));
-      session.log(`nothing recalled (${paused ?? (isTooShort ? "too-short" : "off")})`);
-      return;
-    }
-    const asked = questions.map((question) => this.#permitted(question));
+    const questions = this.#questions(bareWords(prompt.message));
+    const paused = questions.some(({ isFree }) => !isFree) ? session.breaker.start() : undefined;
+    const asked = questions.map((question) => (paused === undefined || question.isFree ? this.#permitted(question) : silent(question.channel, paused)));
     const found = await Promise.all(asked.map((answer) => within(answer, Math.max(0, deadline - Date.now()))));
     const onTime = found.filter((finding) => finding !== undefined);
-    const outcome = outcomeOf(onTime, asked.length);
-    session.breaker.finish(outcome);
-    if (outcome === "answered") drainSoon(session, session.id ?? this.id);
-    questions.forEach(({ channel }, index) => this.#note(channel, found[index] === undefined ? "timeout" : found[index].reason, session.now() - started));
+    if (paused === undefined && questions.some(({ isFree }) => !isFree)) this.#judge(outcomeOf(onTime, asked.length));
     const added = this.#add(prompt, onTime, false);
-    session.log(describe(added, onTime, questions.filter((_, index) => found[index] === undefined), session.now() - started));
+    const ms = session.now() - started;
+    const reasons = questions.map(({ channel }, index) => [channel, found[index] === undefined ? "timeout" : (added.reasons[channel] ?? found[index].reason)] as const);
+    reasons.forEach(([channel, reason]) => this.#note(channel, reason, ms));
+    session.log(`${describe(added, reasons)}, ${ms} ms`);
     asked.filter((_, index) => found[index] === undefined).forEach((answer) => this.#await(prompt, answer));
+  }
+
+  #judge(outcome: Outcome): void {
+    this.session.breaker.finish(outcome);
+    if (outcome === "answered") drainSoon(this.session, this.session.id ?? this.id);
   }
 
   /** Returns everything that this prompt makes worth asking. */
@@ -131,7 +137,8 @@ export class Conversation {
       session.prefetched = undefined;
       questions.push({ channel: "prime", ask: () => retried(ahead, () => askDigest(asker)) });
     }
-    if (!recalls(config) || words === "") return questions;
+    if (!recalls(config)) return questions;
+    if (!saysEnough(words, config)) return [...questions, { channel: "search", isFree: true, ask: () => silent("search", "too-short") }];
     const query = queryOf(words);
     const extra = countHits(visibleKeys(this.#record.ledger));
     if (config.recallTriggers) questions.push({ channel: "triggers", ask: () => askTriggers(asker, query) });
@@ -139,8 +146,9 @@ export class Conversation {
     return questions;
   }
 
-  async #permitted({ channel, ask }: Question): Promise<Finding> {
+  async #permitted({ channel, isFree, ask }: Question): Promise<Finding> {
     const { session } = this;
+    if (isFree) return ask();
     const refusal = session.stopped.recall ?? (await session.refusalOf("recall"));
     const found: Finding = refusal === undefined ? await ask() : { channel, memories: [], reason: refusal };
     if (found.reason === "unauthorized" || found.reason === "denied") session.stopped.recall = found.reason;
@@ -151,13 +159,15 @@ export class Conversation {
   /** What comes after the deadline is placed in the next request; it is kept on disk until then. */
   #await(prompt: Prompt, answer: Promise<Finding>): void {
     void answer.then((found) => {
-      if (this.#add(prompt, [found], true).memories > 0) this.#save();
+      const added = this.#add(prompt, [found], true);
+      if (added.memories > 0) this.#save();
+      if (added.memories > 0) this.session.log(`${found.channel} late: ${added.memories} memories, ${added.chars} characters`);
     });
   }
 
-  /** Puts findings into the ledger and returns how many memories and characters that added. */
-  #add(prompt: Prompt, findings: readonly Finding[], isLate: boolean): { memories: number; chars: number } {
-    if (this.#abort.signal.aborted) return { memories: 0, chars: 0 };
+  /** Puts findings into the ledger. */
+  #add(prompt: Prompt, findings: readonly Finding[], isLate: boolean): Added {
+    if (this.#abort.signal.aborted) return { memories: 0, chars: 0, reasons: {} };
     const { config } = this.session;
     const digest = findings.filter((found) => found.channel === "prime").flatMap((found) => found.memories);
     const recalled = findings.filter((found) => found.channel !== "prime").flatMap((found) => found.memories);
@@ -165,22 +175,24 @@ export class Conversation {
     const first = this.#put(prompt, { kind: "digest", atEnd: isLate }, digest, DIGEST_TITLE, config.injectMaxChars);
     const second = this.#put(prompt, { kind: "recall", atEnd: isLate }, wanted, isLate ? LATE_TITLE : RECALL_TITLE, config.recallMaxChars);
     this.#carried = wanted.slice(second.memories).filter((memory) => memory.entry.heading === undefined);
-    return { memories: first.memories + second.memories, chars: first.chars + second.chars };
+    const reasons: Added["reasons"] = {
+      ...(first.memories < digest.length && first.memories === 0 ? { prime: "budget" } : {}),
+      ...(second.memories < wanted.length && second.memories === 0 ? { search: "budget" } : {}),
+      // Everything it found is in view already.
+      ...(recalled.length > 0 && wanted.length === 0 ? { search: "no-hits" } : {}),
+    };
+    return { memories: first.memories + second.memories, chars: first.chars + second.chars, reasons };
   }
 
   #put(prompt: Prompt, place: { kind: "digest" | "recall"; atEnd: boolean }, memories: readonly Memory[], title: string, maxChars: number) {
     const alive = this.#record.ledger.reduce((sum, entry) => sum + entry.text.length, 0);
     const room = Math.min(maxChars, this.session.config.sessionMaxChars - alive);
-    const block: Block | undefined = renderBlock(title, memories.map((memory) => memory.entry), room);
-    const shown = block?.shown ?? 0;
-    this.#record.leftOut += memories.length - shown;
-    if (block === undefined) {
-      if (memories.length > 0) this.#note(place.kind === "digest" ? "prime" : "search", "budget", 0);
-      return { memories: 0, chars: 0 };
-    }
-    const seen = memories.slice(0, shown).flatMap((memory) => memory.keys);
+    const block = renderBlock(title, memories.map((memory) => memory.entry), room);
+    this.#record.leftOut += memories.length - (block?.shown ?? 0);
+    if (block === undefined) return { memories: 0, chars: 0 };
+    const seen = memories.slice(0, block.shown).flatMap((memory) => memory.keys);
     this.#record.ledger = [...this.#record.ledger, createEntry(prompt, { ...place, text: block.text, seen })];
-    return { memories: shown, chars: block.text.length };
+    return { memories: block.shown, chars: block.text.length };
   }
 
   /** Works out what no capture covers, and leaves it on disk once the session is past the floor. */
@@ -262,9 +274,12 @@ function outcomeOf(findings: readonly Finding[], asked: number): Outcome {
   return findings.some(({ reason }) => reason !== undefined && ["refused", "dns", "timeout", "bad-response"].includes(reason)) ? "failed" : "unknown";
 }
 
-function describe(added: { memories: number; chars: number }, findings: readonly Finding[], late: readonly Question[], ms: number): string {
-  const silent = findings.flatMap((found) => (found.reason === undefined ? [] : [`${found.channel} ${found.reason}`]));
-  const why = [...silent, ...late.map(({ channel }) => `${channel} timeout`)].join(", ");
-  const said = added.memories > 0 ? `${added.memories} memories, ${added.chars} characters` : "nothing recalled";
-  return `${said}${why === "" ? "" : ` (${why})`}, ${ms} ms`;
+function describe(added: Added, reasons: readonly (readonly [Channel, Reason | undefined])[]): string {
+  const why = reasons.flatMap(([channel, reason]) => (reason === undefined ? [] : [`${channel} ${reason}`])).join(", ");
+  const said = added.memories > 0 ? `${added.memories} ${added.memories === 1 ? "memory" : "memories"}, ${added.chars} characters` : "nothing recalled";
+  return `${said}${why === "" ? "" : ` (${why})`}`;
+}
+
+async function silent(channel: Channel, reason: Reason): Promise<Finding> {
+  return { channel, memories: [], reason };
 }

@@ -1,6 +1,6 @@
 // Captures on their way to the server. Each is a file before it is sent and is removed when the server has it, so that a
 // process may end at any moment. `tails/` holds what a running session would still say; `queue/` what is to be sent.
-import { createHash } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { asRecord, asText } from "./cline.ts";
 import { type Client, PalinodeError, type Reason, reasonOf } from "./client.ts";
 import { digestOf } from "./prompt.ts";
@@ -8,15 +8,18 @@ import type { State } from "./state.ts";
 
 /** The server may embed twice while it stores a session (palinode-api.md, 3.2); a hook does not wait so long. */
 const POST_TIMEOUT_MS = 30_000;
-/** A claim that is older was left behind: no post takes so long. */
-const CLAIM_MS = 120_000;
+/** Who sends a capture says so on its file this often, and has lost it when it said nothing for that long. */
+const HEARTBEAT_MS = 1000;
+const LEASE_MS = 4000;
 /** A tail that nobody touched for so long has no owner, even where its process lives on. */
 const TAIL_IDLE_MS = 30 * 60_000;
 const MAX_AGE_MS = 7 * 24 * 3600_000;
 const MAX_FILES = 200;
 const MAX_REFUSALS = 2;
 
-const CLAIMED = /^(\d+-[\w-]+\.json)\.(\d+)-(\d+)\.claim$/;
+const CLAIMED = /^(\d+-[\w-]+\.json)\.(\d+)-([\w-]+)\.claim$/;
+/** Tells this copy of the plugin from another in the same process: a host may run each in a thread of its own. */
+const INSTANCE = randomUUID().slice(0, 8);
 const NEVER_ARRIVED: readonly Reason[] = ["refused", "dns", "unauthorized", "denied", "rate-limited", "paused"];
 
 /** One capture, as it lies on disk. Redacted before it gets here. */
@@ -55,28 +58,32 @@ export function dropTail({ state }: Sender, sessionId: string): void {
 }
 
 /** Sends a session's capture: as the file that `keepTail` left, or directly where nothing is kept. Never rejects. */
-export function sendCapture(sender: Sender, item: Item): Promise<Reason | undefined> {
-  const claim = claimOf(queueName(item), sender.now());
-  return sender.state.rename(tailName(item.sessionId), claim) ? send(sender, claim, item) : post(sender, item).then(({ reason }) => reason);
+export async function sendCapture(sender: Sender, item: Item): Promise<Reason | undefined> {
+  const claim = claimed(sender.state, tailName(item.sessionId), queueName(item));
+  return claim === undefined ? (await post(sender, item)).reason : holding(sender, claim, () => send(sender, claim, item));
 }
 
 /**
  * Sends what earlier sessions could not: oldest first, once each, until the server fails. Sessions whose owner is gone
- * speak through their tails. Never rejects.
+ * speak through their tails. Returns whether another copy of the plugin had the next one under way. Never rejects.
  */
-export async function drain(sender: Sender, ownSessionId: string): Promise<void> {
+export async function drain(sender: Sender, ownSessionId: string): Promise<boolean> {
   const { state, now } = sender;
   adoptTails(sender, ownSessionId);
-  for (const name of state.list("queue")) {
-    const claimed = CLAIMED.exec(name);
-    if (claimed && !isStale(claimed, now())) continue;
-    if (!claimed && !name.endsWith(".json")) continue;
-    const claim = claimOf(`queue/${claimed?.[1] ?? name}`, now());
-    if (!state.rename(`queue/${name}`, claim)) continue;
-    const reason = await deliver(sender, claim, claimed ? Number(claimed[3]) : undefined);
-    if (reason !== undefined && reason !== "bad-response") return;
+  for (const file of state.list("queue")) {
+    const holder = CLAIMED.exec(file);
+    if (holder === null && !file.endsWith(".json")) continue;
+    const since = holder === null ? undefined : state.writtenAt(`queue/${file}`);
+    if (holder?.[3] === INSTANCE) continue;
+    // Nothing overtakes what another copy has under way.
+    if (holder !== null && !isLost(holder, since)) return true;
+    const claim = claimed(state, `queue/${file}`, `queue/${holder?.[1] ?? file}`);
+    if (claim === undefined) continue;
+    const reason = await holding(sender, claim, () => deliver(sender, claim, since));
+    if (reason !== undefined && reason !== "bad-response") return false;
   }
   await state.prune("queue", { maxFiles: MAX_FILES, maxAgeMs: MAX_AGE_MS }, now());
+  return false;
 }
 
 /** Returns how many captures wait to be sent. */
@@ -84,7 +91,7 @@ export function queueLength(state: State): number {
   return state.list("queue").filter((name) => name.includes(".json") && !name.endsWith(".bad")).length;
 }
 
-async function deliver(sender: Sender, claim: string, claimedAt: number | undefined): Promise<Reason | undefined> {
+async function deliver(sender: Sender, claim: string, lostAt: number | undefined): Promise<Reason | undefined> {
   const { state, now } = sender;
   const item = readItem(state.read(claim));
   if (item === undefined) {
@@ -95,7 +102,7 @@ async function deliver(sender: Sender, claim: string, claimedAt: number | undefi
     state.remove(claim);
     return undefined;
   }
-  const sentAt = item.unknownSince ?? claimedAt;
+  const sentAt = item.unknownSince ?? lostAt;
   if (sentAt === undefined) return send(sender, claim, item);
   const { isStored, reason } = await lookUp(sender, item, sentAt);
   if (isStored) state.remove(claim);
@@ -173,8 +180,24 @@ function adoptTails(sender: Sender, ownSessionId: string): void {
   }
 }
 
-function isStale([, , pid, at]: RegExpExecArray, now: number): boolean {
-  return !isAlive(Number(pid)) || Math.abs(now - Number(at)) > CLAIM_MS;
+/** Takes a file for this copy of the plugin; undefined when another was faster. */
+function claimed(state: State, from: string, name: string): string | undefined {
+  const claim = `${name}.${process.pid}-${INSTANCE}.claim`;
+  state.touch(from);
+  return state.rename(from, claim) ? claim : undefined;
+}
+
+async function holding<T>({ state }: Sender, claim: string, work: () => Promise<T>): Promise<T> {
+  const heartbeat = setInterval(() => state.touch(claim), HEARTBEAT_MS).unref();
+  try {
+    return await work();
+  } finally {
+    clearInterval(heartbeat);
+  }
+}
+
+function isLost([, , pid]: RegExpExecArray, since: number | undefined): boolean {
+  return !isAlive(Number(pid)) || since === undefined || Math.abs(Date.now() - since) > LEASE_MS;
 }
 
 function isAlive(pid: number): boolean {
@@ -201,9 +224,9 @@ function limitsOf({ signal }: Sender) {
   return { timeoutMs: POST_TIMEOUT_MS, ...(signal === undefined ? {} : { signal }) };
 }
 
-/** A post may have arrived just after midnight (UTC, as the server counts). */
+/** A post may have arrived just before or after midnight (UTC, as the server counts). */
 function datesFrom(sentAt: number): Set<string> {
-  return new Set([sentAt, sentAt + CLAIM_MS].map((at) => new Date(at).toISOString().slice(0, 10)));
+  return new Set([sentAt - POST_TIMEOUT_MS, sentAt, sentAt + POST_TIMEOUT_MS].map((at) => new Date(at).toISOString().slice(0, 10)));
 }
 
 function tailName(sessionId: string): string {
@@ -214,12 +237,8 @@ function queueName(item: Item): string {
   return `queue/${String(item.createdAt).padStart(13, "0")}-${digestOf(`${item.sessionId} ${item.prompts}`)}.json`;
 }
 
-function claimOf(name: string, now: number): string {
-  return `${name}.${process.pid}-${now}.claim`;
-}
-
 function unclaimed(claim: string): string {
-  return claim.replace(/\.\d+-\d+\.claim$/, "");
+  return claim.replace(/\.\d+-[\w-]+\.claim$/, "");
 }
 
 /** A session id as a file name: itself where that is harmless, else a digest. */

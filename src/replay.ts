@@ -2,13 +2,14 @@
 // transcript and never keeps what a plugin added, so what was injected once is put back after the same message on every
 // later request: otherwise the model provider's prompt cache would be lost from that point on.
 import { asRecord, asText, createdAtOf, type Message } from "./cline.ts";
-import { digestOf, fingerprint, INJECTED_KIND, type Prompt } from "./prompt.ts";
+import { digestOf, fingerprint, INJECTED_KIND, isPrompt, type Prompt } from "./prompt.ts";
 
 /** The message after which an entry stands. */
 export interface Anchor {
+  /** Null where the host gives no id, or one that says nothing: compaction reuses ids, or makes new ones each time. */
   readonly id: string | null;
   readonly print: string;
-  /** How many messages with the same content stand before it in the transcript. */
+  /** How many messages with the same content stand before it in the transcript; tells them apart without an id. */
   readonly ordinal: number;
 }
 
@@ -51,15 +52,15 @@ export function createEntry(prompt: Prompt, block: Pick<LedgerEntry, "kind" | "a
  */
 export function replay(ledger: Ledger, turn: Turn): { ledger: Ledger; messages: Message[] | undefined } {
   if (ledger.length === 0 || turn.request.length === 0) return { ledger, messages: undefined };
-  const find = createFinder(turn);
+  const places = createPlaces(turn);
   const kept: LedgerEntry[] = [];
   const blocksAfter = new Map<number, Message[]>();
   for (const entry of ledger) {
-    const found = entry.anchor === null ? -1 : find(entry.anchor);
+    const found = entry.anchor === null ? -1 : places.find(entry.anchor);
     const isGone = entry.anchor !== null && found === -1;
     if (isGone && entry.kind !== "digest" && entry.prompt !== turn.prompt?.key) continue;
     const index = found === -1 ? placeFor(entry, turn) : found;
-    kept.push(found === -1 ? { ...entry, anchor: anchorAt(turn, index) } : entry);
+    kept.push(found === -1 ? { ...entry, anchor: places.anchorAt(index) } : entry);
     blocksAfter.set(index, [...(blocksAfter.get(index) ?? []), toMessage(entry)]);
   }
   if (kept.length === 0) return { ledger: kept, messages: undefined };
@@ -101,44 +102,51 @@ function indexOfPrompt({ request, prompt }: Turn): number {
   return request.findLastIndex((message) => !isFolded(message) && (id === undefined ? fingerprint(message) === print : asRecord(message).id === id));
 }
 
-function anchorAt({ request, transcript }: Turn, index: number): Anchor {
-  const message = request[index] as Message;
-  const id = asText(asRecord(message).id) ?? null;
-  const print = fingerprint(message);
-  // Only without an id does the content have to tell one message from another like it.
-  const until = id === null ? originOf(transcript, request, index, print) : 0;
-  return { id, print, ordinal: transcript.slice(0, until).filter((other) => fingerprint(other) === print).length };
-}
-
-/** Returns a function from an anchor to its index in the request, or -1. Linear in the request, once. */
-function createFinder(turn: Turn): (anchor: Anchor) => number {
+/** Finds anchors in a turn. By id this is one look; only without ids are contents read, each once. */
+function createPlaces({ request, transcript }: Turn) {
   const byId = new Map<unknown, number>();
-  turn.request.forEach((message, index) => byId.set(asRecord(message).id, index));
-  return (anchor) => {
-    const index = anchor.id === null ? undefined : byId.get(anchor.id);
-    // Basic compaction keeps the first prompt's id on a message that holds all of them: only its content tells.
-    if (index !== undefined && (!isFolded(turn.request[index]) || fingerprint(turn.request[index] as Message) === anchor.print)) return index;
-    return findByContent(turn, anchor);
-  };
+  request.forEach((message, index) => byId.set(asRecord(message).id, index));
+  const inRequest = lazy(() => indexesByPrint(request));
+  const inTranscript = lazy(() => indexesByPrint(transcript));
+
+  function find({ id, print, ordinal }: Anchor): number {
+    const index = id === null ? undefined : byId.get(id);
+    if (index !== undefined && !isFolded(request[index])) return index;
+    const alike = inRequest().get(print) ?? [];
+    // A codec may mint new ids for what it wrote itself; a prompt keeps its own, so another one like it is another.
+    if (id !== null) return alike.findLast((at) => !isPrompt(request[at] as Message)) ?? -1;
+    // Transcript and request end alike, so what compaction took from the front is counted from the end.
+    const total = inTranscript().get(print)?.length ?? ordinal + 1;
+    return alike[alike.length - (total - ordinal)] ?? -1;
+  }
+
+  function anchorAt(index: number): Anchor {
+    const message = request[index] as Message;
+    const print = fingerprint(message);
+    const id = isFolded(message) ? undefined : asText(asRecord(message).id);
+    if (id !== undefined) return { id, print, ordinal: 0 };
+    const alike = inRequest().get(print) ?? [];
+    const total = inTranscript().get(print)?.length ?? alike.length;
+    return { id: null, print, ordinal: Math.max(0, total - (alike.length - alike.indexOf(index))) };
+  }
+
+  return { find, anchorAt };
 }
 
-/**
- * The codec may give messages new ids, and an agentic compaction's summary has a new one on every request. A prompt
- * that had an id keeps it, so another prompt that says the same is not taken for it.
- */
-function findByContent({ request, transcript }: Turn, anchor: Anchor): number {
-  const candidates = [...request.keys()].filter((index) => fingerprint(request[index] as Message) === anchor.print);
-  if (anchor.id !== null) return candidates.findLast((index) => asRecord(request[index]).role !== "user" || isFolded(request[index])) ?? -1;
-  return candidates.find((index) => {
-    const before = transcript.slice(0, originOf(transcript, request, index, anchor.print));
-    return before.filter((message) => fingerprint(message) === anchor.print).length === anchor.ordinal;
-  }) ?? -1;
+function indexesByPrint(messages: readonly Message[]): Map<string, number[]> {
+  const indexes = new Map<string, number[]>();
+  for (const [index, message] of messages.entries()) {
+    const print = fingerprint(message);
+    const known = indexes.get(print);
+    if (known === undefined) indexes.set(print, [index]);
+    else known.push(index);
+  }
+  return indexes;
 }
 
-/** The transcript's index of a message of the request: both end alike, so equal messages are counted from the end. */
-function originOf(transcript: readonly Message[], request: readonly Message[], index: number, print: string): number {
-  let later = request.slice(index + 1).filter((message) => fingerprint(message) === print).length;
-  return transcript.findLastIndex((message) => fingerprint(message) === print && later-- === 0);
+function lazy<T>(make: () => T): () => T {
+  let made: { value: T } | undefined;
+  return () => (made ??= { value: make() }).value;
 }
 
 function isFolded(message: Message | undefined): boolean {

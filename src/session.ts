@@ -13,6 +13,7 @@ export type Action = "recall" | "capture";
 
 /** Undelivered captures are looked for again after this long. */
 const DRAIN_EVERY_MS = 60_000;
+const DRAIN_AGAIN_MS = 5000;
 
 /** One session, shared by its conversations. */
 export interface Session {
@@ -105,7 +106,13 @@ export function drainSoon(session: Session, ownSessionId: string): void {
   const { config, abort, now } = session;
   if (!config.capture || abort.signal.aborted || now() - session.drainedAt < DRAIN_EVERY_MS) return;
   session.drainedAt = now();
-  setImmediate(() => void drain(senderOf(session, abort.signal), ownSessionId).catch(() => undefined)).unref();
+  setImmediate(() => void drainNow(session, ownSessionId)).unref();
+}
+
+async function drainNow(session: Session, ownSessionId: string): Promise<void> {
+  const isHeld = await drain(senderOf(session, session.abort.signal), ownSessionId).catch(() => false);
+  // Another copy of the plugin had some of it under way; if that one has died, it shows by then.
+  if (isHeld && !session.abort.signal.aborted) setTimeout(() => void drainNow(session, ownSessionId), DRAIN_AGAIN_MS).unref();
 }
 
 /** Only an answer on recall is remembered: a server that was away is asked again at the next prompt. */

@@ -1,6 +1,6 @@
 // The one writer of state files. Every file is private, is replaced as a whole, and is read with suspicion: what cannot
 // be read is set aside under another name, and the session goes on without it.
-import { chmodSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { readdir, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
@@ -16,6 +16,8 @@ export interface State {
   /** Returns false when another process was faster, or the file is gone. */
   rename(from: string, to: string): boolean;
   remove(name: string): void;
+  /** Marks the file as written now. */
+  touch(name: string): void;
   /** Returns the names of the files directly in a folder, sorted. */
   list(folder: string): string[];
   /** Returns when the file was last written, in epoch milliseconds, or undefined. */
@@ -30,6 +32,7 @@ export const noState: State = {
   write: () => false,
   rename: () => false,
   remove: () => undefined,
+  touch: () => undefined,
   list: () => [],
   writtenAt: () => undefined,
   prune: async () => undefined,
@@ -65,25 +68,26 @@ export function openState(folder: string, onTrouble: (what: string) => void = ()
       try {
         const text = JSON.stringify(value);
         if (Buffer.byteLength(text) > MAX_FILE_BYTES) throw new RangeError("too large");
-        makePrivate(dirname(path(name)), folder);
+        makePrivate(dirname(path(name)));
         writeFileSync(temporary, text, { mode: 0o600 });
         renameSync(temporary, path(name));
         return true;
       } catch (error) {
-        rmSync(temporary, { force: true });
+        attempt(() => rmSync(temporary, { force: true }));
         tell(`${name} could not be written (${error instanceof Error ? ((error as NodeJS.ErrnoException).code ?? error.message) : "unknown"})`);
         return false;
       }
     },
     rename(from, to) {
       try {
-        makePrivate(dirname(path(to)), folder);
+        makePrivate(dirname(path(to)));
         renameSync(path(from), path(to));
         return true;
       } catch {
         return false;
       }
     },
+    touch: (name) => attempt(() => utimesSync(path(name), new Date(), new Date())),
     remove: (name) => attempt(() => rmSync(path(name), { force: true })),
     list: (name) => attempt(() => readdirSync(path(name)).filter((file) => !file.endsWith(".tmp")).sort()) ?? [],
     writtenAt: (name) => attempt(() => statSync(path(name)).mtimeMs),
@@ -94,12 +98,19 @@ export function openState(folder: string, onTrouble: (what: string) => void = ()
 
 let writes = 0;
 
-/** Makes the folder and those above it that are missing, down from the state folder, for this user only. */
-function makePrivate(folder: string, root: string): void {
-  const made = mkdirSync(folder, { recursive: true, mode: 0o700 });
-  if (made === undefined || process.platform === "win32") return;
-  // The process's umask may have taken bits away from the mode, never from ours; folders above the root are not ours.
-  for (const each of new Set([root, folder])) chmodSync(each, 0o700);
+/**
+ * Makes the folder and those above it that are missing, for this user only. One at a time: Node's recursive `mkdir` never
+ * returns where a file system refuses new folders as "not found", as `/proc` does.
+ */
+function makePrivate(folder: string): void {
+  if (existsSync(folder)) return;
+  if (dirname(folder) !== folder) makePrivate(dirname(folder));
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    // Another process may have been faster.
+    if (!existsSync(folder)) throw error;
+  }
 }
 
 async function prune(folder: string, { maxFiles, maxAgeMs }: { maxFiles: number; maxAgeMs: number }, now: number): Promise<void> {

@@ -18,8 +18,9 @@ const RESERVED_TAGS = [
   "tool[_-][\\w-]*", "command[_-][\\w-]*", "local[_-]command[\\w-]*", "bash[_-][\\w-]*", "ide[_-][\\w-]*",
   "thinking", "assistant", "human", "user",
 ].join("|");
+// Linear for all its stars: from one opening bracket the search never runs past the next.
 const FORGED_TAG = new RegExp(
-  `[<\\uFF1C\\uFE64](?=[\\s/\\\\\\uFF0F]{0,8}(?:\\w{1,16}:)?(?:${RESERVED_TAGS})(?![\\w])|\\|)`,
+  `[<\\uFF1C\\uFE64](?=[\\s/\\\\\\uFF0F]*(?:\\w{1,16}:)?(?:${RESERVED_TAGS})(?![\\w])|\\|)`,
   "giu",
 );
 const FORGED_REMINDER = /\[(?=\s{0,4}SYSTEM\b)/gi;
