@@ -17,7 +17,7 @@ const MAX_BUNDLE_BYTES = 128 * 1024;
 process.chdir(ROOT);
 const [task = "bundle", ...words] = process.argv.slice(2);
 if (!existsSync("node_modules/esbuild") || !existsSync("node_modules/typescript")) {
-  run("npm", ["ci", "--ignore-scripts"], { shell: process.platform === "win32", stdio: ["ignore", 2, 2] });
+  run("npm", ["ci", "--include=dev", "--ignore-scripts"], { shell: process.platform === "win32", stdio: ["ignore", 2, 2] });
 }
 const esbuild = await import("esbuild");
 const pkg = JSON.parse(readFileSync("package.json", "utf8"));

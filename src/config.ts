@@ -1,6 +1,6 @@
 // Every setting of the plugin: its name as an option and as an environment variable, its default and its limits. The one
 // reader of the environment. A value that makes no sense falls back to the default, and `problems` names it.
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 
@@ -86,7 +86,7 @@ export const SETTINGS: Settings = {
     variable: "PALINODE_HOOK_RECALL_PROFILE", fallback: "coding", read: readProfile,
     help: "coding, monitoring, investigation, writing, conversation, minimal or off",
   },
-  recallMaxResults: { variable: "PALINODE_HOOK_RECALL_MAX_RESULTS", fallback: 3, read: whole(0, 20), help: "search hits per prompt; 0 = no search" },
+  recallMaxResults: { variable: "PALINODE_HOOK_RECALL_MAX_RESULTS", fallback: 3, read: whole(0, 100), help: "search hits per prompt; 0 = no search" },
   recallThreshold: { variable: "PALINODE_HOOK_RECALL_THRESHOLD", fallback: 0.5, read: number(0, 1), help: "similarity floor, raw cosine" },
   recallTriggers: { variable: "PALINODE_HOOK_RECALL_TRIGGERS", fallback: true, read: readFlag, help: "0 = no triggers" },
   recallMinChars: { variable: "PALINODE_HOOK_RECALL_MIN_CHARS", fallback: 12, read: whole(0, 1e6), help: "shorter prompts are not recalled for" },
@@ -184,7 +184,8 @@ function firstValid(sources: [string, unknown][], setting: Setting<unknown>, pro
 function readTokenFile(path: unknown, problems: string[]): string {
   if (typeof path !== "string" || path.trim() === "") return "";
   try {
-    const token = readToken(readFileSync(path.trim(), "utf8"));
+    // Reading a pipe or a device would block the host.
+    const token = statSync(path.trim()).isFile() ? readToken(readFileSync(path.trim(), "utf8")) : undefined;
     if (token) return token;
     problems.push(`${TOKEN_FILE_VARIABLE}: the file holds no token`);
   } catch {

@@ -169,7 +169,9 @@ export class Conversation {
   #add(prompt: Prompt, findings: readonly Finding[], isLate: boolean): Added {
     if (this.#abort.signal.aborted) return { memories: 0, chars: 0, reasons: {} };
     const { config } = this.session;
-    const digest = findings.filter((found) => found.channel === "prime").flatMap((found) => found.memories);
+    // Asked again after a failure, both answers may come in the end: the session is told once.
+    const isTold = this.#record.ledger.some((entry) => entry.kind === "digest");
+    const digest = isTold ? [] : findings.filter((found) => found.channel === "prime").flatMap((found) => found.memories);
     const recalled = findings.filter((found) => found.channel !== "prime").flatMap((found) => found.memories);
     const wanted = select([...this.#carried, ...recalled], visibleKeys(this.#record.ledger), config.recallMaxResults);
     const first = this.#put(prompt, { kind: "digest", atEnd: isLate }, digest, DIGEST_TITLE, config.injectMaxChars);

@@ -17,11 +17,13 @@ export function slugOf(name: string): string {
  * worktree's folder, else the workspace folder. Empty when nothing can be derived. Never throws.
  */
 export function projectOf(setting: string, cwd: string | undefined, remoteUrls: readonly string[] = []): string {
-  if (slugOf(setting) !== "") return slugOf(setting.replace(/^project\//, ""));
-  const told = remoteUrls.find((url) => /^origin[:\s]/.test(url))?.replace(/^origin[:\s]\s*/, "");
-  const git = cwd === undefined ? undefined : findGit(cwd);
-  const name = [repositoryOf(told), repositoryOf(git && originOf(git.commonDir)), git?.mainFolder, cwd && lastSegment(cwd)];
-  return name.map((text) => slugOf(text ?? "")).find((slug) => slug !== "") ?? "";
+  const chosen = slugOf(setting.trim().replace(/^project\//, ""));
+  if (chosen !== "") return chosen;
+  const told = remoteUrls.find((url) => /^origin[:\s]/.test(url))?.slice("origin:".length);
+  // A path of another system (`D:\shop` on Linux) would be taken as relative, and lead to git of the wrong place.
+  const git = cwd !== undefined && isAbsolute(cwd) ? findGit(cwd) : undefined;
+  const names = [repositoryOf(told), repositoryOf(git && originOf(git.commonDir)), git?.mainFolder, cwd && lastSegment(cwd)];
+  return names.map((name) => slugOf(name ?? "")).find((slug) => slug !== "") ?? "";
 }
 
 /** Returns the folder with links resolved (the server's policy refuses linked paths), or the path as given. */
@@ -58,8 +60,8 @@ function gitDirOf(path: string, folder: string): string | undefined {
   } catch {
     return undefined;
   }
-  const target = /^gitdir:\s*(.+?)\s*$/m.exec(readSmall(path) ?? "")?.[1];
-  return target === undefined ? undefined : resolve(folder, target);
+  const target = linesOf(readSmall(path)).find((line) => line.startsWith("gitdir:"))?.slice("gitdir:".length).trim();
+  return target ? resolve(folder, target) : undefined;
 }
 
 function describe(gitDir: string, folder: string): GitFolder {
@@ -72,14 +74,28 @@ function describe(gitDir: string, folder: string): GitFolder {
   return { commonDir, mainFolder: own.startsWith(".") ? basename(dirname(commonDir)) : own.replace(/\.git$/, "") };
 }
 
+/** Returns origin's address from git's configuration: section and key in any case, a comment behind either. */
 function originOf(commonDir: string): string | undefined {
-  const config = readSmall(join(commonDir, "config")) ?? "";
-  const section = /^\s*\[remote "origin"\]\s*$([\s\S]*?)(?=^\s*\[|(?![\s\S]))/m.exec(config)?.[1];
-  return /^\s*url\s*=\s*(.+?)\s*$/m.exec(section ?? "")?.[1];
+  let isOrigin = false;
+  for (const line of linesOf(readSmall(join(commonDir, "config")))) {
+    if (line.startsWith("[")) isOrigin = /^\[remote\s+"([^"]*)"/i.exec(line)?.[1] === "origin";
+    const value = isOrigin ? /^url\s*=(.*)/i.exec(line)?.[1] : undefined;
+    if (value !== undefined) return settingOf(value);
+  }
+  return undefined;
+}
+
+/** Returns a value as git reads it: without its quotes, and without the comment that `#` or `;` starts outside them. */
+function settingOf(value: string): string {
+  return value.replace(/"([^"]*)"|[#;].*/g, "$1").trim();
+}
+
+function linesOf(text: string | undefined): string[] {
+  return (text ?? "").split("\n").map((line) => line.trim());
 }
 
 function repositoryOf(url: string | undefined): string | undefined {
-  return url === undefined ? undefined : lastSegment(url.replace(/[?#].*$/, "").replace(/\/+$/, "")).replace(/\.git$/i, "");
+  return url === undefined ? undefined : lastSegment(url.split(/[?#]/, 1)[0] as string).trim().replace(/\.git$/i, "");
 }
 
 function lastSegment(path: string): string {

@@ -13,8 +13,11 @@ export const FENCE = "palinode-memory";
 const HOST_TAGS = ["mode_notice", "environment_details", "file_content", "folder_content", "url_content", "hook_context", "SYSTEM_NOTICE", "explicit_instructions"] as const;
 
 const WRAPPED = /^\s*(?:<mode_notice>[^<]{0,400}<\/mode_notice>\s*)?<(?:user_input|user_command|user_message|task|feedback|answer)\b/;
-const LEFTOVER_ENVELOPE = /<\/?user_(?:input|command)\b[^<>]{0,400}>/g;
+const LEFTOVER_ENVELOPE = /<\/?user_(?:input|command)\b[^<>]*>/g;
 const HOST_OPENING = /^\s*(?:<hook_context\b|\[SYSTEM\]|<environment_details>)/;
+
+// An opening tag counts with our title behind it: without one it is somebody writing about the tag.
+const BLOCK_TAG = new RegExp(`<${FENCE}(?:\\s[^<>]*)?>(?=\\s*## Palinode )|</${FENCE}\\s*>`, "gi");
 
 /** A message that a person wrote. */
 export interface Prompt {
@@ -65,25 +68,20 @@ export function bareWords(message: Message): string {
   return spoken.map(unwrap).filter((text) => text !== "").join("\n");
 }
 
-/** Returns text without the blocks this plugin makes, whole, nested or cut short; a bare mention of the tag stays. */
+/**
+ * Returns text without the blocks this plugin makes: whole ones and what is nested in them, and cut ones up to the first
+ * empty line, since ours never hold one. Words that only mention the tag stay.
+ */
 export function stripOurBlocks(text: string): string {
-  if (!text.toLowerCase().includes(FENCE)) return text;
-  const tags = new RegExp(`<(/?)${FENCE}\\b[^<>]{0,200}>`, "gi");
+  const { starts, endOf } = findBlocks(text);
   let kept = "";
-  let depth = 0;
   let from = 0;
-  for (const tag of text.matchAll(tags)) {
-    if (tag[1] === "") {
-      if (depth === 0) kept += text.slice(from, tag.index);
-      depth += 1;
-      from = tag.index + tag[0].length;
-    } else {
-      if (depth === 0) kept += text.slice(from, tag.index);
-      depth = Math.max(0, depth - 1);
-      from = tag.index + tag[0].length;
-    }
+  for (const start of starts) {
+    if (start < from) continue;
+    kept += text.slice(from, start);
+    from = endOf.get(start) ?? endOfCutBlock(text, start);
   }
-  return depth === 0 ? kept + text.slice(from) : kept + afterCutBlock(text.slice(from));
+  return kept + text.slice(from);
 }
 
 /** A short stable digest, used for keys. */
@@ -107,42 +105,64 @@ function promptKey(transcript: readonly Message[], index: number): string {
   return digestOf(`content ${print} ${ordinal}`);
 }
 
-function unwrap(text: string): string {
-  let words = dropSpans(stripOurBlocks(text), "private", true);
-  for (const tag of HOST_TAGS) words = dropSpans(words, tag, false);
-  return clean(openEnvelope(words)).replace(LEFTOVER_ENVELOPE, "").trim();
-}
-
-/** Removes `<tag …>…</tag>` spans; one that is never closed runs to the end only where `toEnd` says so. */
-function dropSpans(text: string, tag: string, toEnd: boolean): string {
-  if (!text.toLowerCase().includes(`<${tag.toLowerCase()}`)) return text;
-  let kept = "";
-  let from = 0;
-  let opened = -1;
-  for (const match of text.matchAll(new RegExp(`<(/?)${tag}(?:\\s[^<>]{0,400})?>`, "gi"))) {
-    if (match[1] === "" && opened === -1) opened = match.index;
-    if (match[1] === "/" && opened !== -1) {
-      kept += text.slice(from, opened);
-      from = match.index + match[0].length;
-      opened = -1;
+/** Returns where blocks start, in order, and where each that has a closing tag of its own ends. */
+function findBlocks(text: string): { starts: number[]; endOf: Map<number, number> } {
+  const starts: number[] = [];
+  const endOf = new Map<number, number>();
+  const open: number[] = [];
+  for (const { 0: tag, index } of text.matchAll(BLOCK_TAG)) {
+    if (!tag.startsWith("</")) {
+      starts.push(index);
+      open.push(index);
+    } else if (open.length > 0) {
+      endOf.set(open.pop() as number, index + tag.length);
     }
   }
-  return kept + text.slice(from, toEnd && opened !== -1 ? opened : undefined);
+  return { starts, endOf };
 }
 
-/** Returns what the envelopes around the text hold, outermost first; a tag further inside is the person's own. */
+function endOfCutBlock(text: string, start: number): number {
+  const emptyLine = /\n\r?\n/g;
+  emptyLine.lastIndex = start;
+  return emptyLine.exec(text)?.index ?? text.length;
+}
+
+/** Hidden characters go first: a tag with one inside is still a tag to a reader. */
+function unwrap(text: string): string {
+  let words = dropSpans(stripOurBlocks(clean(text)), "private", true);
+  for (const tag of HOST_TAGS) words = dropSpans(words, tag, false);
+  return openEnvelope(words).replace(LEFTOVER_ENVELOPE, "").trim();
+}
+
+/**
+ * Removes `<tag …>…</tag>` spans with all that is nested in them. One that is never closed runs to the end where `toEnd`
+ * says so, else to the last closing tag that it does have, if any.
+ */
+function dropSpans(text: string, tag: string, toEnd: boolean): string {
+  let kept = "";
+  let from = 0;
+  let depth = 0;
+  for (const { 0: found, index } of text.matchAll(new RegExp(`</?${tag}(?:\\s[^<>]*)?>`, "gi"))) {
+    if (!found.startsWith("</")) {
+      if (depth === 0) {
+        kept += text.slice(from, index);
+        from = index;
+      }
+      depth += 1;
+    } else if (depth > 0) {
+      depth -= 1;
+      from = index + found.length;
+    }
+  }
+  return depth > 0 && toEnd ? kept : kept + text.slice(from);
+}
+
+/** Returns what the envelope around the text holds; a tag inside is the person's own. */
 function openEnvelope(text: string): string {
-  const opening = /^\s*<(user_input|user_command|user_message|task|feedback|answer)(?:\s[^<>]{0,400})?>/.exec(text);
+  const opening = /^\s*<(user_input|user_command|user_message|task|feedback|answer)(?:\s[^<>]*)?>/.exec(text);
   if (!opening) return text;
   const end = text.lastIndexOf(`</${opening[1]}>`);
-  return openEnvelope(text.slice(opening[0].length, end >= opening[0].length ? end : undefined));
-}
-
-/** A block without its closing tag ends at the first empty line: ours never holds one. */
-function afterCutBlock(rest: string): string {
-  if (!/^\s*## Palinode /.test(rest)) return rest;
-  const end = rest.indexOf("\n\n");
-  return end === -1 ? "" : rest.slice(end);
+  return text.slice(opening[0].length, end >= opening[0].length ? end : undefined);
 }
 
 function isOurBlock(texts: readonly string[]): boolean {

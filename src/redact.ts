@@ -1,59 +1,128 @@
 // Takes secrets out of text before it is sent or stored. Paths, SHAs and UUIDs stay: only what is a secret by its shape
-// or by the name it is given goes. Every pattern is linear in the text.
+// or by the name it is given goes. In doubt it goes. Every pattern is linear in the text.
 
 const MARK = "[redacted]";
 
-const PRIVATE_KEY = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|$)/g;
-const PRIVATE_KEY_TAIL = /^[\s\S]*?-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/;
+const KEY_BLOCK = "[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----";
+// One that was cut short goes to the end of the text, one whose start was cut off from the start of it.
+const PRIVATE_KEY = new RegExp(`-----BEGIN ${KEY_BLOCK}[\\s\\S]*?(?:-----END ${KEY_BLOCK}|$)`, "g");
+const PRIVATE_KEY_TAIL = new RegExp(`^[\\s\\S]*?-----END ${KEY_BLOCK}`);
 
-/** Tokens that issuers made recognisable. */
+/**
+ * Tokens that issuers made recognisable, wherever they stand: a letter before one may belong to an escape (`\nghp_…`).
+ * Lengths are bounded because engines give up on repetitions of many millions.
+ */
 const ISSUED_TOKENS = new RegExp(
   [
-    "\\bsk-[\\w-]{16,}", "\\b[sr]k_(?:live|test)_\\w{10,}", "\\bwhsec_\\w{16,}", "\\bgh[pousr]_\\w{16,}",
-    "\\bgithub_pat_\\w{20,}", "\\bglpat-[\\w-]{16,}", "\\bxox[a-z]-[\\w-]{10,}", "\\bxapp-[\\w-]{20,}",
-    "\\b(?:AKIA|ASIA|AGPA|AROA)[0-9A-Z]{16}\\b", "\\bAIza[\\w-]{30,}", "\\bya29\\.[\\w-]{16,}", "\\bnpm_\\w{30,}",
-    "\\bpypi-\\w[\\w-]{30,}", "\\bhf_\\w{20,}", "\\bgsk_\\w{20,}", "\\bxai-\\w{20,}", "\\bpplx-\\w{20,}", "\\br8_\\w{20,}",
-    "\\bnvapi-[\\w-]{20,}", "\\bSG\\.[\\w-]{16,}\\.[\\w-]{16,}", "\\bdo[opr]_v1_\\w{32,}", "\\bshp(?:at|ca|pa|ss)_\\w{20,}",
-    "\\blin_api_\\w{20,}", "\\bATATT3[\\w-]{20,}", "\\bdckr_pat_[\\w-]{20,}", "\\btskey-[\\w-]{16,}", "\\bsbp_\\w{20,}",
-    "\\bAGE-SECRET-KEY-1\\w{20,}", "\\b\\d{8,10}:AA[\\w-]{30,}", "\\beyJ[\\w-]{8,}\\.[\\w-]{8,}(?:\\.[\\w-]*)?",
+    // GitHub, GitLab, Slack
+    "gh[pousr]_\\w{16,999}", "github_pat_\\w{20,999}", "glpat-[\\w-]{16,999}", "xox[a-z]-[\\w-]{10,999}", "xapp-[\\w-]{20,999}",
+    // AWS, Google, DigitalOcean, Tailscale, Supabase
+    "(?:AKIA|ASIA|AGPA|AROA)[0-9A-Z]{16}(?![0-9A-Z])", "AIza[\\w-]{30,999}", "ya29\\.[\\w-]{16,999}", "do[opr]_v1_\\w{32,999}",
+    "tskey-[\\w-]{16,999}", "sbp_\\w{20,999}",
+    // Package registries
+    "npm_\\w{30,999}", "pypi-\\w[\\w-]{30,999}", "dckr_pat_[\\w-]{20,999}",
+    // Stripe, Shopify, SendGrid, Linear, Atlassian, Telegram, age
+    "[sr]k_(?:live|test)_\\w{10,999}", "whsec_\\w{16,999}", "shp(?:at|ca|pa|ss)_\\w{20,999}", "SG\\.[\\w-]{16,999}\\.[\\w-]{16,999}",
+    "lin_api_\\w{20,999}", "ATATT3[\\w-]{20,999}", "\\d{8,10}:AA[\\w-]{30,999}", "AGE-SECRET-KEY-1\\w{20,999}",
+    // Model providers. `sk-` also ends words (`task-…`) and starts names (`sk-learn-…`): a long part has to have a digit.
+    "(?<![A-Za-z0-9](?<!\\\\[nrt]|\\[[\\d;]{0,9}m))sk-(?:\\w{1,20}-){0,5}(?=\\w{0,60}\\d)\\w{16,999}[\\w-]*",
+    "hf_\\w{20,999}", "gsk_\\w{20,999}", "xai-\\w{20,999}", "pplx-\\w{20,999}", "r8_\\w{20,999}", "nvapi-[\\w-]{20,999}",
+    // JWTs, and all else that starts as JSON does in base64
+    "eyJ[\\w-]{12,9999}(?:\\.[\\w-]{0,9999}){0,2}",
   ].join("|"),
   "g",
 );
 
-const AUTHORIZATION = /\b((?:proxy-)?authorization["']?\s{0,3}[:=]\s{0,3}["']?)(?:(?:bearer|basic|token|digest)\s{1,3})?[^\s"',]+/gi;
-const BEARER = /\b(bearer|basic)\s{1,3}(?=[^\s"']{0,200}\d|[^\s"']{16})[\w.~+/=-]{8,}/gi;
+/** A quote, perhaps escaped: JSON is often found inside a JSON string. */
+const QUOTE = "\\\\{0,7}[\"'`]";
+// To the same quote, unless that is escaped once more, or to the end of the line. The group is named for its reference.
+const QUOTED = `(?<quote>${QUOTE})[^\\n]*?(?:(?<!\\\\)\\k<quote>|(?=\\n)|$)`;
+const BARE = "[^\\s\"'`<>]+";
+/** A value as a shell puts words together (`ab"cd"`): parts touch, and there is no punctuation where they do. */
+const VALUE = new RegExp(`(?:${QUOTED}|${BARE})(?:(?<![,;:&|=(\\[{\\\\])(?=["']?[^\\s"'\`,;:&|)\\]}<>\\\\])(?:"[^"\\n]*"?|'[^'\\n]*'?|${BARE}))*`, "y");
 
-const QUOTED_OR_WORD = `("(?:[^"\\\\\\n]|\\\\.)*"?|'(?:[^'\\\\\\n]|\\\\.)*'?|\`[^\`\\n]*\`?|[^\\s"'\`<>]+)`;
-const SECRET_NAMES = [
-  "secret", "token(?!s\\w*[\"']?\\s{0,3}[=:]\\s{0,3}\\d{1,9}\\b)(?!i[sz])", "passw(?:or)?d", "passphrase", "(?<=_)pwd", "(?<=_)pass",
-  "credentials?", "(?:api|access|private|secret|encryption|signing|auth|master|deploy|ssh|licen[cs]e|account|storage)[_-]?key",
-  "(?<=_)auth(?![a-z])",
-].join("|");
-/** `NAME=value`, `"name": "value"`, `--name=value`: the name says that the value is a secret. */
-const NAMED_VALUE = new RegExp(`((?:${SECRET_NAMES})[\\w.-]{0,48}["']?\\s{0,3}(?:=>|:=|=)\\s{0,3})${QUOTED_OR_WORD}`, "gi");
-const NAMED_FIELD = new RegExp(`((?:${SECRET_NAMES})[\\w.-]{0,48}["']?\\s{0,3}:\\s{0,3})(?=["'\`]|[^\\s]{0,100}[\\d!@#$%^&*+/=])${QUOTED_OR_WORD}`, "gi");
-const SHOUTED_KEY = new RegExp(`(\\b[A-Z0-9_]{1,64}_KEY["']?\\s{0,3}[=:]\\s{0,3})${QUOTED_OR_WORD}`, "g");
-const FLAG_VALUE = /(--?(?:password|passwd|pass|token|secret|api-?key|access-?key|auth-?token)\s{1,3})(?!-)("[^"\n]*"?|'[^'\n]*'?|[^\s"']+)/gi;
-const BASIC_FLAG = /((?:^|\s)(?:-u|--user)[ =]{1,3}["']?[^\s:"']{1,100}:)[^\s"']+/g;
-const SPOKEN = /\b((?:password|passphrase|passcode|token|secret|api key|access key)\s{1,3}(?:is|was|=)\s{1,3}["'`]?)(?=[^\s]{0,100}\d)[^\s"'`]{6,}/gi;
+/** What stands between a name and its value: `NAME=`, `"name": `, `name => "`, `name := `, `<name>…</`. */
+const LINK = `(?:${QUOTE})?\\]?[ \\t]*(?:=>(?=[ \\t]*["'])|:=|=(?![=>])|:(?!:)|>(?=[^\\s<>]{1,400}</))[ \\t]*`;
+const NAMED = new RegExp(`(?<![\\w-])(?:([\\w-]{1,100})(${LINK})|(-[\\w-]{1,100})[ \\t]+)`, "g");
 
-const URL_PASSWORD = /\b([a-z][a-z0-9+.-]{1,20}:\/\/)[^\s/@:"'<>]{0,200}:[^\s/"'<>]{1,400}@/gi;
-const URL_TOKEN = /\b(https?:\/\/)[^\s/@:"'<>]{16,400}@/gi;
+/** What makes a name secret, in lower case with `_` between its words. */
+const SECRET_NAME = new RegExp(
+  [
+    // Also at the end of a word (PGPASSWORD), but not at its start (tokenizer)
+    "(?:passw(?:or)?d|passphrase|passcode|secret|credential|token)s?(?![a-z])",
+    // Whole words only: compass, bypass
+    "(?:^|_)(?:pass|pwd)(?![a-z])",
+    // Other keys are often public, foreign or primary
+    "(?:api|access|private|secret|encryption|signing|auth|master|deploy|ssh|licen[cs]e|account|storage)_?key(?![a-z])",
+    // _auth in .npmrc, but not SSH_AUTH_SOCK
+    "_auth$",
+  ].join("|"),
+);
+const SHOUTED_KEY = /[A-Z0-9]_KEY(?![A-Z])/;
+/** Last words of names that say something about a secret. */
+const ABOUT_SECRETS = /_(?:url|uri|endpoint|path|file|name|type|count|limit|budget|usage|ttl)$/;
+
+const NUMBER = /^["']?\d[\d.,]{0,14}[kKM%]?(?![\w-])/;
+/** Types and constants: code that only names a secret. */
+const NO_SECRET = /^(?:string|str|number|int|bool(?:ean)?|bytes|any|unknown|null|none|undefined|true|false|optional|promise)(?![^\s,;)\]}<|&[])/i;
+const FOLDER = /^["']?(?:[/~.]|[A-Za-z]:)/;
+/** A word with something that prose seldom has. */
+const UNLIKE_PROSE = /^(?:\\{0,7}["'`]|\S{0,100}[\d!@#$%^&*+/=])/;
+/** As much of a value as is looked at to decide. */
+const MAX_LOOK_CHARS = 120;
+
+/** Secrets that are told by the words around them, each with what stays. */
+const TOLD: readonly (readonly [RegExp, string])[] = [
+  // scheme://user:password@host, and https://token@host
+  [/\b([a-z][a-z0-9+.-]{1,20}:\/\/)[^\s/@:"'<>]{0,200}:[^\s/"'<>]{1,400}@/gi, `$1${MARK}@`],
+  [/(https?:\/\/)[^\s/@:"'<>]{16,400}@/gi, `$1${MARK}@`],
+  // The header, with a scheme or without
+  [/(authorization(?:\\{0,7}["'])?[ \t]*[:=][ \t]*(?:\\{0,7}["'`])?)(?:(?:bearer|basic|token|digest|apikey)[ \t]+)?[^\s"'`,\\]+/gi, `$1${MARK}`],
+  // curl -u user:password; numbers are ids (`docker run -u 1000:1000`)
+  [/((?:^|\s)(?:-u|--(?:proxy-)?user)[ \t=]{0,9}(["'])[^\s:"']{1,100}:)[^\n]*?(?=\2|\n|$)/g, `$1${MARK}`],
+  [/((?:^|\s)(?:-u|--(?:proxy-)?user)[ \t=]{0,9}(?!\d{1,9}:\d)[^\s:"']{1,100}:)(?!\/\/)(?:"[^"\n]*"?|'[^'\n]*'?|[^\s"']+)/g, `$1${MARK}`],
+];
+const SPOKEN: readonly (readonly [RegExp, string])[] = [
+  [/\b(bearer|basic)[ \t]{1,9}(?=[^\s"']{0,200}\d|[^\s"']{24})[\w.~+/=-]{8,9999}/gi, `$1 ${MARK}`],
+  // "the password is …": without a digit it would be prose
+  [/\b((?:password|passphrase|passcode|token|secret|api key|access key)[ \t]{1,9}(?:is|was)[:=]?[ \t]{1,9}["'`]?)(?=\S{0,100}\d)[^\s"'`]{6,999}/gi, `$1${MARK}`],
+];
 
 /** Returns `text` with secrets replaced by `[redacted]`. Linear; never throws. */
 export function redact(text: string): string {
   let safe = text.replace(PRIVATE_KEY, MARK);
   if (safe.includes("PRIVATE KEY")) safe = safe.replace(PRIVATE_KEY_TAIL, MARK);
-  return safe
-    .replace(URL_PASSWORD, `$1${MARK}@`)
-    .replace(URL_TOKEN, `$1${MARK}@`)
-    .replace(AUTHORIZATION, `$1${MARK}`)
-    .replace(ISSUED_TOKENS, MARK)
-    .replace(BEARER, `$1 ${MARK}`)
-    .replace(NAMED_VALUE, `$1${MARK}`)
-    .replace(NAMED_FIELD, `$1${MARK}`)
-    .replace(SHOUTED_KEY, `$1${MARK}`)
-    .replace(FLAG_VALUE, `$1${MARK}`)
-    .replace(BASIC_FLAG, `$1${MARK}`)
-    .replace(SPOKEN, `$1${MARK}`);
+  for (const [pattern, kept] of TOLD) safe = safe.replace(pattern, kept);
+  safe = redactNamed(safe).replace(ISSUED_TOKENS, MARK);
+  for (const [pattern, kept] of SPOKEN) safe = safe.replace(pattern, kept);
+  return safe;
+}
+
+/** Replaces the values of secret names. What is not replaced is searched on: a value may hold names (`?token=…`). */
+function redactNamed(text: string): string {
+  let kept = "";
+  let from = 0;
+  NAMED.lastIndex = 0;
+  for (let match = NAMED.exec(text); match; match = NAMED.exec(text)) {
+    const start = NAMED.lastIndex;
+    const { 1: setting, 2: link = "", 3: flag = "" } = match;
+    if (!isSecret(setting ?? flag, link, text.slice(start, start + MAX_LOOK_CHARS))) continue;
+    VALUE.lastIndex = start;
+    if (!VALUE.test(text)) continue;
+    kept += text.slice(from, start) + MARK;
+    from = NAMED.lastIndex = VALUE.lastIndex;
+  }
+  return kept + text.slice(from);
+}
+
+function isSecret(name: string, link: string, value: string): boolean {
+  const words = name.replace(/(?<=[a-z])(?=[A-Z])|-/g, "_").toLowerCase();
+  if (!(SECRET_NAME.test(words) || SHOUTED_KEY.test(name)) || ABOUT_SECRETS.test(words)) return false;
+  if (value.startsWith(MARK) || NO_SECRET.test(value)) return false;
+  if (words.includes("token") && NUMBER.test(value)) return false;
+  if (words === "pwd" && FOLDER.test(value)) return false;
+  // `password: why`, `PASS: 12` are prose and reports; `DB_PASSWORD: why` is a setting.
+  if (!link.includes(":") || link.includes("=")) return true;
+  if (words === "pass") return /^["'`]/.test(value);
+  return /\w[_-]\w/.test(name) || name === name.toUpperCase() || UNLIKE_PROSE.test(value);
 }

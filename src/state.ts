@@ -53,7 +53,9 @@ export function openState(folder: string, onTrouble: (what: string) => void = ()
   const state: State = {
     read(name) {
       try {
-        if (statSync(path(name)).size > MAX_FILE_BYTES) throw new SyntaxError("too large");
+        const file = statSync(path(name));
+        // A pipe or a device would block, and is nothing that was written here.
+        if (!file.isFile() || file.size > MAX_FILE_BYTES) throw new SyntaxError("not a small file");
         return JSON.parse(readFileSync(path(name), "utf8"));
       } catch (error) {
         if (!(error instanceof SyntaxError)) return undefined;

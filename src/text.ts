@@ -7,8 +7,9 @@ export const CUT_MARK = "… [cut]";
 const LINE_BREAKS = /\r\n?|[\u2028\u2029\u0085]/g;
 // Control characters except tab and newline, then the invisible ones that can hide or reorder text.
 const INVISIBLE = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F\u00AD\u061C\u180E\u200B\u200E\u200F\u202A-\u202E\u2060-\u206F\uFEFF\uFFF9-\uFFFB\u{E0000}-\u{E007F}]/gu;
-// Joiners and variation selectors belong in emoji and in some scripts, never beside markup or Latin letters.
-const JOINERS_IN_MARKUP = /(?<=[<>/\w-])[\u200C\u200D\uFE00-\uFE0F]+|[\u200C\u200D\uFE00-\uFE0F]+(?=[<>/\w-])/g;
+// Joiners and variation selectors belong in emoji and in some scripts, never beside markup or Latin letters. (A run is
+// looked at from its start only: from every place in it, time would grow with the square.)
+const JOINERS_IN_MARKUP = /(?<=[<>/\w-])[\u200C\u200D\uFE00-\uFE0F]+|(?<![\u200C\u200D\uFE00-\uFE0F])[\u200C\u200D\uFE00-\uFE0F]+(?=[<>/\w-])/g;
 
 /** Tags that hosts, providers and this plugin give a meaning to: memory must not be able to forge them. */
 const RESERVED_TAGS = [
@@ -18,14 +19,23 @@ const RESERVED_TAGS = [
   "tool[_-][\\w-]*", "command[_-][\\w-]*", "local[_-]command[\\w-]*", "bash[_-][\\w-]*", "ide[_-][\\w-]*",
   "thinking", "assistant", "human", "user",
 ].join("|");
-// Linear for all its stars: from one opening bracket the search never runs past the next.
-const FORGED_TAG = new RegExp(
-  `[<\\uFF1C\\uFE64](?=[\\s/\\\\\\uFF0F]*(?:\\w{1,16}:)?(?:${RESERVED_TAGS})(?![\\w])|\\|)`,
-  "giu",
-);
-const FORGED_REMINDER = /\[(?=\s{0,4}SYSTEM\b)/gi;
-/** Headings of our own block, at the start of a line inside somebody's text. */
-const FORGED_HEADING = /^([ \t]{0,3})(?=#{1,6}[ \t]+(?:Palinode|Trigger fired|Related memories|Resolved from memory|Where this project stands)\b)/gim;
+/** What makes an opening bracket dangerous, in readable form: a reserved tag, `<|special|>` tokens, `[SYSTEM]`. */
+const TAG_NAME = new RegExp(`^(?:(?:\\w{1,16}:)?(?:${RESERVED_TAGS})(?!\\w)|\\|\\w)`, "i");
+const REMINDER = /^SYSTEM\b/i;
+/** Headings of our own block. */
+const OUR_HEADING = /^(?:Palinode|Trigger fired|Related memories|Resolved from memory|Where this project stands)\b/i;
+
+/** A bracket (ASCII, full-width or small) and what follows up to the next one: each character is looked at once. */
+const BRACKETED = /[<\uFF1C\uFE64[\uFF3B][^<\uFF1C\uFE64[\uFF3B]+/g;
+const HEADING_LINE = /^([ \t]*)(#{1,6}[ \t]+)([^\n]*)/gm;
+
+const SHOWS_NOTHING = /\p{Default_Ignorable_Code_Point}+/gu;
+const SPACE_AND_SLASHES = /^[\s/\\\uFF0F\uFF3C\uFE68]+/;
+/** Longer than any reserved name with its namespace, in letters of two units each. */
+const MAX_NAME_CHARS = 120;
+
+/** Scripts that pack a word into few characters, with the marks of their words, and full-width punctuation. */
+const DENSE = /[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Hangul}\uFF01-\uFF20]/u;
 
 /** Returns the longest prefix of at most `maxChars` UTF-16 units that does not end inside a surrogate pair. */
 export function clip(text: string, maxChars: number): string {
@@ -51,8 +61,9 @@ export function clipMarked(text: string, maxChars: number): string {
 export function clipMiddle(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;
   const gap = "\n…\n";
-  const half = (maxChars - gap.length) / 2;
-  return clip(text, Math.ceil(half)) + gap + clipStart(text, Math.floor(half));
+  const room = Math.floor(maxChars) - gap.length;
+  if (room <= 0) return clip(text, maxChars);
+  return clip(text, Math.ceil(room / 2)) + gap + clipStart(text, Math.floor(room / 2));
 }
 
 /** Returns at most `maxChars`, cut at the last line end that fits (else inside the first line) and marked. */
@@ -71,21 +82,32 @@ export function clean(text: string): string {
 /** Returns clean text in which no reserved tag, reminder or heading of ours can be read as one. */
 export function defuse(text: string): string {
   return clean(text)
-    .replace(FORGED_TAG, "&lt;")
-    .replace(FORGED_REMINDER, "(")
-    .replace(FORGED_HEADING, "$1\\");
+    .replace(BRACKETED, (part) => defusedBracket(part[0] as string, readable(part.slice(1))) + part.slice(1))
+    .replace(HEADING_LINE, (line, indent: string, signs: string, title: string) =>
+      OUR_HEADING.test(readable(title)) ? `${indent}\\${signs}${title}` : line);
 }
 
 /** Returns clean text on one line, white space folded. */
 export function oneLine(text: string): string {
-  return clean(text).replace(/\s+/g, " ").trim();
+  return clean(text).replace(/\s{2,}|[^\S ]/g, " ").trim();
 }
 
 /** Returns how much a person said: one a character, two where the script packs a word into few (CJK, kana, hangul). */
 export function weigh(text: string): number {
   let weight = 0;
-  for (const char of text) weight += /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u.test(char) ? 2 : 1;
+  for (const char of text) weight += DENSE.test(char) ? 2 : 1;
   return weight;
+}
+
+function defusedBracket(bracket: string, name: string): string {
+  const isSquare = bracket === "[" || bracket === "\uFF3B";
+  if (isSquare) return REMINDER.test(name) ? "(" : bracket;
+  return TAG_NAME.test(name) ? "&lt;" : bracket;
+}
+
+/** Returns the first word as a model may read it: hidden characters gone, full-width and mathematical letters plain. */
+function readable(text: string): string {
+  return text.replace(SHOWS_NOTHING, "").replace(SPACE_AND_SLASHES, "").slice(0, MAX_NAME_CHARS).normalize("NFKC");
 }
 
 function isHighSurrogate(text: string, index: number): boolean {

@@ -149,7 +149,7 @@ test("a capture whose answer was lost is looked up and not stored twice", async 
     await work(scene, PROMPTS.slice(0, 3));
     await scene.host.kill();
     assert.equal(scene.server.sessions.length, 1);
-    await oneMorePrompt(scene, laterSession(scene));
+    await oneMorePrompt(scene, laterSession(scene, "1796000009999_later", { PALINODE_CLINE_HOOK_DEADLINE_MS: "2500" }));
     await until("it was looked up", () => scene.server.calls("/read").length > 0);
     await until("the copy is gone", () => queued(scene).length === 0);
     assert.equal(scene.server.sessions.length, 1);
