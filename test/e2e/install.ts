@@ -1,0 +1,195 @@
+// Brings the real programs of this suite into `.cache/e2e`, by exact version: the Cline CLI and SDK, a Node 22 to run
+// the SDK with, and palinode-api in a virtual environment. Nothing here runs install scripts: the CLI's binary and
+// Node's are ordinary files of their platform packages.
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { run } from "./process.ts";
+
+declare const REPOSITORY: string;
+
+const VERSIONS = {
+  cline: "3.0.65",
+  "@cline/sdk": "0.0.86",
+  node: "22.23.3",
+  palinode: "0.23.0",
+} as const;
+
+const CACHE = join(REPOSITORY, ".cache/e2e");
+const STAMP = join(CACHE, "installed.json");
+const FAILURE = join(CACHE, "failed.json");
+const LOCK = join(REPOSITORY, ".cache/e2e.lock");
+/** A cold installation may take this long on a slow line; then the lock's owner is taken for dead. */
+const LOCK_WAIT_MS = 15 * 60_000;
+/** The files of one run share a failure, so that an absent registry is waited for once. */
+const FAILURE_LIFE_MS = 5 * 60_000;
+const KEY = JSON.stringify({ ...VERSIONS, platform: process.platform, arch: process.arch });
+
+/** Where the installed parts are. */
+export interface Parts {
+  cache: string;
+  /** `node_modules` with `@cline/sdk` and its types. */
+  modules: string;
+  node: string;
+  /** The script that starts the CLI: run it with `node`. */
+  cline: string;
+  python: string;
+  palinodeApi: string;
+}
+
+export type Installed = { parts: Parts; skip?: undefined } | { parts?: undefined; skip: string };
+
+/** What went wrong, and whether the machine (disk, network) is the reason rather than this project. */
+interface Failure { reason: string; machine: boolean }
+
+/**
+ * Installs what is missing. When something cannot be: outside CI, and for reasons of the machine, the suite skips and
+ * says why (`.cache/e2e/failed.json` keeps the words for whoever prints the end of a run); in CI anything else throws.
+ */
+export async function install(): Promise<Installed> {
+  mkdirSync(CACHE, { recursive: true });
+  if (!isCurrent()) await locked(installAll);
+  if (isCurrent()) return { parts: parts() };
+  const failure = readFailure() ?? { reason: "the installation left no stamp", machine: false };
+  if (process.env.CI && !failure.machine) throw new Error(`Cannot install the end-to-end parts: ${failure.reason}`);
+  return { skip: `cannot install: ${failure.reason}` };
+}
+
+function parts(): Parts {
+  const modules = join(CACHE, "node_modules");
+  return {
+    cache: CACHE,
+    modules,
+    node: join(modules, nodePackage(), "bin/node"),
+    cline: join(modules, "cline/bin/cline"),
+    python: join(CACHE, "venv/bin/python"),
+    palinodeApi: join(CACHE, "venv/bin/palinode-api"),
+  };
+}
+
+function isCurrent(): boolean {
+  const { node, cline, palinodeApi } = parts();
+  return readText(STAMP) === KEY && [node, cline, palinodeApi].every((path) => existsSync(path));
+}
+
+async function installAll(): Promise<void> {
+  if (isCurrent() || readFailure()) return;
+  rmSync(STAMP, { force: true });
+  try {
+    if (process.platform === "win32") throw new Error("the suite drives POSIX terminals and process groups");
+    await installNpmPackages();
+    await installPalinode();
+    writeFileSync(STAMP, KEY);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    const failure: Failure = { reason, machine: isMachineFault(reason) };
+    writeFileSync(FAILURE, JSON.stringify({ ...failure, key: KEY, at: Date.now() }));
+    say(reason);
+  }
+}
+
+/** The npm package `node` only fetches one of these from an install script; asking for it directly needs no script. */
+function nodePackage(): string {
+  const prefix = process.platform === "darwin" && process.arch === "arm64" ? "node-bin" : "node";
+  return `${prefix}-${process.platform}-${process.arch}`;
+}
+
+async function installNpmPackages(): Promise<void> {
+  const { cline, "@cline/sdk": sdk, node } = VERSIONS;
+  const wanted = [`cline@${cline}`, `@cline/sdk@${sdk}`, `${nodePackage()}@${node}`];
+  say(`npm install ${wanted.join(" ")} (several hundred MB the first time)`);
+  writeFileSync(join(CACHE, "package.json"), JSON.stringify({ private: true }));
+  const flags = ["--ignore-scripts", "--no-audit", "--no-fund", "--no-save", "--fetch-retries=2"];
+  await must("npm", ["install", ...flags, ...wanted]);
+}
+
+async function installPalinode(): Promise<void> {
+  const venv = join(CACHE, "venv");
+  const python = await findPython() ?? await installPython();
+  say(`palinode ${VERSIONS.palinode} into a virtual environment of ${python}`);
+  await must(python, ["-m", "venv", "--clear", venv]);
+  const flags = ["--disable-pip-version-check", "--quiet", "--retries", "2"];
+  await must(join(venv, "bin/python"), ["-m", "pip", "install", ...flags, `palinode==${VERSIONS.palinode}`]);
+}
+
+/** palinode-api loads a vector extension into SQLite, which many builds of Python leave out. */
+const PROBE = "import ensurepip, sqlite3, sys, venv; assert sys.version_info >= (3, 11);"
+  + " sqlite3.connect(':memory:').enable_load_extension(True)";
+
+async function findPython(): Promise<string | undefined> {
+  for (const name of ["python3", "/usr/bin/python3", "python3.13", "python3.12", "python3.11"]) {
+    const probe = await run(name, ["-c", PROBE], { cwd: CACHE });
+    if (probe.code === 0) return name;
+  }
+  return undefined;
+}
+
+/** Continuous integration on Debian runs as root and may lack Python or its venv module altogether. */
+async function installPython(): Promise<string> {
+  const missing = "no Python 3.11 or newer with venv and loadable SQLite extensions (Debian's python3 has both)";
+  if (process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) throw new Error(missing);
+  say("apt-get install python3 python3-venv");
+  await must("apt-get", ["update"]);
+  await must("apt-get", ["install", "-y", "python3", "python3-venv"]);
+  const python = await findPython();
+  if (!python) throw new Error(missing);
+  return python;
+}
+
+async function must(command: string, args: string[]): Promise<void> {
+  const { code, stdout, stderr } = await run(command, args, { cwd: CACHE });
+  if (code === 0) return;
+  const end = `${stdout}\n${stderr}`.trim().split("\n").slice(-20).join("\n");
+  throw new Error(`${command} ${args.slice(0, 3).join(" ")} failed (${code}): ${end}`);
+}
+
+function isMachineFault(reason: string): boolean {
+  const disk = /ENOSPC|no space left|disk quota/i;
+  const network = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ERR_SOCKET_TIMEOUT|network/i;
+  const registry = /\bE5\d\d\b|name resolution|NewConnectionError|ConnectTimeout|ReadTimeout|failed to fetch/i;
+  return [disk, network, registry].some((pattern) => pattern.test(reason));
+}
+
+/** Test files start together on a larger machine: one installs, the others wait for its stamp. */
+async function locked(work: () => Promise<void>): Promise<void> {
+  const owner = join(LOCK, "pid");
+  const deadline = Date.now() + LOCK_WAIT_MS;
+  for (;;) {
+    try {
+      mkdirSync(LOCK);
+      break;
+    } catch {
+      const pid = Number(readText(owner));
+      if (Date.now() > deadline || (pid > 0 && !isAlive(pid))) rmSync(LOCK, { recursive: true, force: true });
+      else await sleep(250);
+    }
+  }
+  writeFileSync(owner, String(process.pid));
+  try {
+    await work();
+  } finally {
+    rmSync(LOCK, { recursive: true, force: true });
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+function readFailure(): Failure | undefined {
+  const saved = JSON.parse(readText(FAILURE) || "{}") as Partial<Failure & { key: string; at: number }>;
+  if (saved.key !== KEY || Date.now() - (saved.at ?? 0) > FAILURE_LIFE_MS || !saved.reason) return undefined;
+  return { reason: saved.reason, machine: saved.machine === true };
+}
+
+function readText(path: string): string {
+  return existsSync(path) ? readFileSync(path, "utf8") : "";
+}
+
+function say(line: string): void {
+  process.stderr.write(`e2e: ${line}\n`);
+}

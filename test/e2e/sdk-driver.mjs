@@ -1,0 +1,87 @@
+// A host built with the real SDK: starts one session, sends its prompts in turn and prints one line of JSON. It runs
+// under the cached Node, outside the test process, because a host is started with a home folder of its own.
+//   node sdk-driver.mjs '{ "sdk", "how", "plugin"?, "model"?, "prompts"?, "compaction"?, "contextWindow"? }'
+import { spawnSync } from "node:child_process";
+import { pathToFileURL } from "node:url";
+
+const job = JSON.parse(process.argv[2]);
+const sdk = await import(pathToFileURL(job.sdk).href);
+const { Agent, ClineCore } = sdk;
+
+const PROVIDER = { providerId: "openai-compatible", modelId: "scripted", apiKey: "not-a-real-key", baseUrl: job.model };
+const SYSTEM = "You are a terse assistant.";
+
+const kinds = { agent: runAgent, find: findPlugins };
+const result = await (kinds[job.how] ?? runCore)();
+console.log(JSON.stringify(result));
+// The SDK keeps timers of half a minute; a person's own program would go on, this one is done.
+process.exit(0);
+
+async function loadPlugin() {
+  return (await import(pathToFileURL(job.plugin).href)).default;
+}
+
+async function runCore() {
+  const config = {
+    ...PROVIDER,
+    cwd: process.cwd(),
+    workspaceRoot: process.cwd(),
+    mode: "act",
+    systemPrompt: SYSTEM,
+    enableTools: true,
+    enableSpawnAgent: false,
+    enableAgentTeams: false,
+    ...modelLimits(),
+  };
+  const input = { config, source: "core", interactive: true };
+  // The four ways to hand a plugin over, and for comparison none; "dropIn" needs nothing said.
+  if (job.how === "extensions") config.extensions = [await loadPlugin()];
+  if (job.how === "configPluginPaths") config.pluginPaths = [job.plugin];
+  if (job.how === "localRuntime") input.localRuntime = { pluginPaths: [job.plugin] };
+
+  const cline = await ClineCore.create({ clientName: "palinode-e2e", backendMode: "local" });
+  const { sessionId } = await cline.start(input);
+  const answers = [];
+  for (const prompt of job.prompts) answers.push((await cline.send({ sessionId, prompt }))?.text ?? "");
+  await cline.stop(sessionId);
+  await cline.dispose();
+  return { sessionId, answers };
+}
+
+/** Without known limits the host never compacts. */
+function modelLimits() {
+  if (!job.compaction) return {};
+  const limits = { contextWindow: job.contextWindow, maxInputTokens: job.contextWindow, maxTokens: 500 };
+  const knownModels = { scripted: { id: "scripted", name: "scripted", ...limits } };
+  return { knownModels, compaction: { enabled: true, strategy: job.compaction } };
+}
+
+/** The files that a session of this home and folder would load as plugins. */
+function findPlugins() {
+  return { answers: [], found: sdk.resolveAgentPluginPaths({ workspacePath: process.cwd(), cwd: process.cwd() }) };
+}
+
+async function runAgent() {
+  const plugins = job.plugin ? [await loadPlugin()] : [];
+  const agent = new Agent({ ...PROVIDER, systemPrompt: SYSTEM, plugins, tools: [runCommands()] });
+  const answers = [];
+  for (const [index, prompt] of job.prompts.entries()) {
+    const run = index === 0 ? await agent.run(prompt) : await agent.continue(prompt);
+    answers.push(run.outputText);
+  }
+  return { answers };
+}
+
+/** A bare agent has no tools of its own; this one fails and succeeds as Core's does. */
+function runCommands() {
+  return {
+    name: "run_commands",
+    description: "Runs shell commands.",
+    inputSchema: { type: "object", properties: { commands: { type: "array", items: { type: "string" } } } },
+    execute: ({ commands }) => commands.map((query) => {
+      const { status, stdout, stderr } = spawnSync("sh", ["-c", query], { encoding: "utf8" });
+      const ok = { query, result: stdout + stderr, success: status === 0 };
+      return status === 0 ? ok : { ...ok, error: `Command exited with code ${status}` };
+    }),
+  };
+}

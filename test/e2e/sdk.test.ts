@@ -1,0 +1,69 @@
+// The ways an SDK host can be given the plugin, each on the real SDK.
+import assert from "node:assert/strict";
+import { PLUGIN } from "./cline.ts";
+import type { Recorded } from "./model-server.ts";
+import { assertChain, assertRemembered, count, DIGEST, memoryMessages, systemAndTools } from "./requests.ts";
+import { arrange, CORE, e2e, PROMPTS, RETRIES, ROLLBACK, type Scene } from "./scene.ts";
+
+const TWO_PROMPTS = [PROMPTS.rollback, PROMPTS.retries];
+/** Three model calls for the first prompt (two tools, one answer), one for the second. */
+const MODEL_CALLS = 4;
+
+async function drive(scene: Scene, how: string, plugin?: string): Promise<Recorded[]> {
+  const job = { how, plugin, model: scene.model.url, prompts: TWO_PROMPTS };
+  const requests = await scene.during(() => scene.sandbox.drive(job));
+  assert.equal(requests.length, MODEL_CALLS);
+  return requests;
+}
+
+let withoutPlugin: Promise<Recorded[]> | undefined;
+
+/** What Core sends without any plugin, in this file's first scene: its requests do not depend on the home folder. */
+function plainCore(scene: Scene): Promise<Recorded[]> {
+  withoutPlugin ??= drive(scene, "none");
+  return withoutPlugin;
+}
+
+/** What holds whichever way the plugin was given. */
+function assertMemoryThroughout(requests: Recorded[], plain: Recorded[]): void {
+  assertChain(requests);
+  for (const [index, request] of requests.entries()) {
+    assertRemembered(request, CORE);
+    assertRemembered(request, ROLLBACK);
+    assert.equal(count(request, DIGEST), 1);
+    assert.deepEqual(systemAndTools(request), systemAndTools(plain[index]!));
+  }
+  assertRemembered(requests.at(-1)!, RETRIES);
+}
+
+e2e("config.extensions gives an in-process host memory", async (t, parts) => {
+  const scene = await arrange(t, parts);
+  const plain = await plainCore(scene);
+  assertMemoryThroughout(await drive(scene, "extensions", PLUGIN), plain);
+});
+
+e2e("localRuntime.pluginPaths gives a sandboxed plugin memory", async (t, parts) => {
+  const scene = await arrange(t, parts);
+  const plain = await plainCore(scene);
+  assertMemoryThroughout(await drive(scene, "localRuntime", PLUGIN), plain);
+});
+
+e2e("the drop-in folder serves SDK hosts too", async (t, parts) => {
+  const scene = await arrange(t, parts);
+  const plain = await plainCore(scene);
+  scene.sandbox.dropIn();
+  assertMemoryThroughout(await drive(scene, "dropIn"), plain);
+});
+
+e2e("new Agent({ plugins }) has memory without Core", async (t, parts) => {
+  const scene = await arrange(t, parts);
+  const plain = await drive(scene, "agent");
+  assertMemoryThroughout(await drive(scene, "agent", PLUGIN), plain);
+});
+
+// Not our behaviour but the host's, as its documentation has it otherwise: when this fails, the README may say less.
+e2e("config.pluginPaths alone loads nothing in SDK 0.0.86", async (t, parts) => {
+  const scene = await arrange(t, parts);
+  const requests = await drive(scene, "configPluginPaths", PLUGIN);
+  assert.deepEqual(requests.flatMap(memoryMessages), []);
+});

@@ -1,0 +1,30 @@
+// A person at the terminal: resumes a session, says something, waits for the answer, says the next thing.
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Scene } from "./scene.ts";
+import type { Terminal } from "./terminal.ts";
+
+/** The hint in an empty input line: the program listens. */
+const READY = "Ask anything";
+const ENTER = "\r";
+/** An input line takes a burst of keys for a paste; Enter must come after it. */
+const PASTE_MS = 300;
+/** What the host still does after an answer is on disk (hooks of the run's end) before it listens again. */
+const SETTLE_MS = 500;
+
+/** Says each prompt in turn in one `cline -i --id ID`, and leaves. */
+export async function converse(scene: Scene, id: string, prompts: string[]): Promise<void> {
+  const terminal = scene.sandbox.terminal("-i", "--id", id);
+  await terminal.until("the resumed conversation", () => terminal.shown().includes(READY) && terminal.shown().includes("Done:"));
+  for (const prompt of prompts) await say(scene, id, terminal, prompt);
+  await terminal.close();
+}
+
+async function say(scene: Scene, id: string, terminal: Terminal, prompt: string): Promise<void> {
+  await sleep(SETTLE_MS);
+  terminal.type(prompt);
+  await sleep(PASTE_MS);
+  const arrived = (): boolean => scene.model.agentRequests().at(-1)?.body.includes(prompt) ?? false;
+  terminal.type(ENTER);
+  await terminal.until(`the request for "${prompt}"`, arrived);
+  await terminal.until(`the answer to "${prompt}"`, () => scene.sandbox.transcript(id).includes(`Done: ${prompt}`));
+}
