@@ -60,11 +60,12 @@ export function captureOf(transcript: readonly Message[]): Capture {
 }
 
 function summaryOf(transcript: readonly Message[], prompts: readonly Message[]): string {
-  const said = prompts.map(bareWords).map((words) => safe(words)).filter((words) => words !== "");
+  const spoken = prompts.filter((prompt) => bareWords(prompt) !== "");
+  const [first, latest] = [spoken[0], spoken.length > 1 ? spoken.at(-1) : undefined];
   const lines = [
     `Cline session, ${prompts.length} ${prompts.length === 1 ? "prompt" : "prompts"}.`,
-    labelled("Topic", said[0], MAX_TOPIC_CHARS),
-    labelled("Latest", said.length > 1 ? said.at(-1) : undefined, MAX_LATEST_CHARS),
+    labelled("Topic", first && safe(bareWords(first)), MAX_TOPIC_CHARS),
+    labelled("Latest", latest && safe(bareWords(latest)), MAX_LATEST_CHARS),
     labelled("Done", workOf(transcript).map(safe).join("; "), MAX_WORK_CHARS),
     labelled("Last answer", safe(lastAnswer(transcript)), MAX_SUMMARY_CHARS),
   ];

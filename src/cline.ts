@@ -67,7 +67,8 @@ export function readHookCall(payload: unknown): HookCall | undefined {
   const { snapshot, request, result } = asRecord(payload);
   const { conversationId, agentId, parentAgentId, messages } = asRecord(snapshot);
   const sent = asRecord(request).messages;
-  const transcript = [messages, sent, asRecord(result).messages].find(Array.isArray);
+  const lists = [messages, sent, asRecord(result).messages].filter(Array.isArray);
+  const transcript = lists.find((list) => list.length > 0) ?? lists[0];
   if (!transcript) return undefined;
   return {
     conversationId: asText(conversationId) ?? asText(agentId) ?? "",

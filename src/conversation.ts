@@ -107,6 +107,8 @@ export class Conversation {
   async #recallFor(prompt: Prompt, deadline: number): Promise<void> {
     const { session } = this;
     const started = session.now();
+    // A server that refused is not asked again in this session, and that was said.
+    if (session.stopped.recall !== undefined) return;
     const questions = this.#questions(bareWords(prompt.message));
     const paused = questions.some(({ isFree }) => !isFree) ? session.breaker.start() : undefined;
     const asked = questions.map((question) => (paused === undefined || question.isFree ? this.#permitted(question) : silent(question.channel, paused)));
@@ -149,7 +151,7 @@ export class Conversation {
   async #permitted({ channel, isFree, ask }: Question): Promise<Finding> {
     const { session } = this;
     if (isFree) return ask();
-    const refusal = session.stopped.recall ?? (await session.refusalOf("recall"));
+    const refusal = await session.refusalOf("recall");
     const found: Finding = refusal === undefined ? await ask() : { channel, memories: [], reason: refusal };
     if (found.reason === "unauthorized" || found.reason === "denied") session.stopped.recall = found.reason;
     if (channel === "prime" && isAnswer(found)) this.#record.isPrimed = true;

@@ -46,6 +46,8 @@ export interface Asker {
 }
 
 const MAX_QUERY_CHARS = 2000;
+/** Of a longer prompt only head and tail are looked at, well beyond what any secret in the query could start in. */
+const MAX_READ_CHARS = 200_000;
 const MAX_TRIGGER_FILES = 2;
 const MAX_TRIGGER_CHARS = 1200;
 const MAX_SNIPPET_CHARS = 300;
@@ -61,7 +63,7 @@ const RELATED_INSTEAD = "### Related memories\n(by search: resolution did not an
 
 /** Returns the query for a prompt's bare words: redacted, at most 2,000 characters, head and tail kept. */
 export function queryOf(words: string): string {
-  return clipMiddle(redact(words).trim(), MAX_QUERY_CHARS);
+  return clipMiddle(redact(clipMiddle(words, MAX_READ_CHARS)).trim(), MAX_QUERY_CHARS);
 }
 
 /** Returns whether the words say enough to recall for. */
