@@ -10,7 +10,7 @@ import { dropTail, type Item, keepTail, sendCapture } from "./outbox.ts";
 import { bareWords, newestPrompt, type Prompt } from "./prompt.ts";
 import { type Channel, type Finding, type Memory, askDigest, askResolve, askSearch, askTriggers, countHits, queryOf, saysEnough, select } from "./recall.ts";
 import { newRecord, pruneRecords, saveRecord, type SessionRecord } from "./record.ts";
-import { createEntry, replay, type Turn, visibleKeys } from "./replay.ts";
+import { createEntry, replay, type Turn, visibleIn } from "./replay.ts";
 import { askerOf, drainSoon, senderOf, type Session } from "./session.ts";
 import { within } from "./time.ts";
 
@@ -142,7 +142,7 @@ export class Conversation {
     if (!recalls(config)) return questions;
     if (!saysEnough(words, config)) return [...questions, { channel: "search", isFree: true, ask: () => silent("search", "too-short") }];
     const query = queryOf(words);
-    const extra = countHits(visibleKeys(this.#record.ledger));
+    const extra = countHits(visibleIn(this.#record.ledger));
     if (config.recallTriggers) questions.push({ channel: "triggers", ask: () => askTriggers(asker, query) });
     if (config.recallMaxResults > 0) questions.push({ channel: "search", ask: () => (config.resolve ? askResolve : askSearch)(asker, query, extra) });
     return questions;
@@ -175,7 +175,7 @@ export class Conversation {
     const isTold = this.#record.ledger.some((entry) => entry.kind === "digest");
     const digest = isTold ? [] : findings.filter((found) => found.channel === "prime").flatMap((found) => found.memories);
     const recalled = findings.filter((found) => found.channel !== "prime").flatMap((found) => found.memories);
-    const wanted = select([...this.#carried, ...recalled], visibleKeys(this.#record.ledger), config.recallMaxResults);
+    const wanted = select([...this.#carried, ...recalled], visibleIn(this.#record.ledger), config.recallMaxResults);
     const first = this.#put(prompt, { kind: "digest", atEnd: isLate }, digest, DIGEST_TITLE, config.injectMaxChars);
     const second = this.#put(prompt, { kind: "recall", atEnd: isLate }, wanted, isLate ? LATE_TITLE : RECALL_TITLE, config.recallMaxChars);
     this.#carried = wanted.slice(second.memories).filter((memory) => memory.entry.heading === undefined);

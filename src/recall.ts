@@ -6,6 +6,7 @@ import { type Entry, safeLine, safeLines } from "./block.ts";
 import type { Config } from "./config.ts";
 import { digestOf, FENCE, stripOurBlocks } from "./prompt.ts";
 import { redact } from "./redact.ts";
+import type { Visible } from "./replay.ts";
 import { clipLines, clipMarked, clipMiddle, CUT_MARK, weigh } from "./text.ts";
 
 export type Channel = "prime" | "triggers" | "search";
@@ -58,6 +59,7 @@ const MAX_HITS = 20;
 const NEAR_EQUAL = 0.9;
 
 const HIT = "hit ";
+const SCORE = /\(\d{1,3}% match\)|\(keyword match\)/;
 const RELATED = "### Related memories";
 const RELATED_INSTEAD = "### Related memories\n(by search: resolution did not answer in time)";
 
@@ -138,10 +140,10 @@ export async function askResolve(asker: Asker, query: string, extra = 0): Promis
  * Returns the memories worth showing now: none that is visible already, one a file, none that says what another says,
  * and at most `maxHits` search hits. Triggers that fired always stay.
  */
-export function select(memories: readonly Memory[], visible: ReadonlySet<string>, maxHits: number): Memory[] {
+export function select(memories: readonly Memory[], visible: Visible, maxHits: number): Memory[] {
   const chosen: Memory[] = [];
   for (const memory of memories) {
-    const isVisible = [...memory.keys, wholeKey(memory.path)].some((key) => visible.has(key));
+    const isVisible = [...memory.keys, wholeKey(memory.path)].some((key) => visible.keys.has(key)) || looksSeen(memory, visible.lines);
     if (isVisible && memory.mention !== undefined) chosen.push({ ...memory, entry: memory.mention });
     if (isVisible) continue;
     if (chosen.some((other) => other.path === memory.path || nearEqual(other.gist, memory.gist))) continue;
@@ -152,8 +154,8 @@ export function select(memories: readonly Memory[], visible: ReadonlySet<string>
 }
 
 /** Returns how many search hits the model can see already, so that as many more are asked for. */
-export function countHits(visible: ReadonlySet<string>): number {
-  return [...visible].filter((key) => key.startsWith(HIT)).length;
+export function countHits({ keys }: Visible): number {
+  return [...keys].filter((key) => key.startsWith(HIT)).length;
 }
 
 async function finding(channel: Channel, ask: () => Promise<{ memories: Memory[]; reason?: Reason }>): Promise<Finding> {
@@ -263,6 +265,16 @@ function isOwn(row: Record<string, unknown>, sessionId: string): boolean {
   const text = `${asText(row.snippet) ?? ""}\n${asText(row.content) ?? ""}`;
   if (text.includes(`<${FENCE}>`) && stripOurBlocks(text).trim() === "") return true;
   return sessionId.length >= 8 && (text.includes(sessionId) || asRecord(row.metadata).session_id === sessionId);
+}
+
+/**
+ * A text that only grew since it was shown, or whose window moved a little, says nothing new. A daily note grows with
+ * every capture, so one look at it is enough.
+ */
+function looksSeen({ path, entry }: Memory, lines: readonly string[]): boolean {
+  const line = entry.lines[0] ?? "";
+  const ofFile = entry.heading === undefined ? [] : lines.filter((shown) => shown.startsWith(`- [${safeLine(path)}] `));
+  return ofFile.some((shown) => path.startsWith("daily/") || nearEqual(shown.replace(SCORE, ""), line.replace(SCORE, "")));
 }
 
 function nearEqual(a: string, b: string): boolean {

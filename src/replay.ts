@@ -67,9 +67,18 @@ export function replay(ledger: Ledger, turn: Turn): { ledger: Ledger; messages: 
   return { ledger: kept, messages: turn.request.flatMap((message, index) => [message, ...(blocksAfter.get(index) ?? [])]) };
 }
 
-/** Returns the keys of all memories that the model can see in this ledger's blocks. */
-export function visibleKeys(ledger: Ledger): Set<string> {
-  return new Set(ledger.flatMap((entry) => entry.seen));
+/** What the model can see in a ledger's blocks: keys of memories, and the lines that show them. */
+export interface Visible {
+  readonly keys: ReadonlySet<string>;
+  readonly lines: readonly string[];
+}
+
+/** Returns what is visible in a ledger's blocks. */
+export function visibleIn(ledger: Ledger): Visible {
+  return {
+    keys: new Set(ledger.flatMap((entry) => entry.seen)),
+    lines: ledger.flatMap((entry) => entry.text.split("\n").filter((line) => line.startsWith("- ["))),
+  };
 }
 
 function toMessage(entry: LedgerEntry): Message {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import test from "node:test";
 import { type Message, readHookCall } from "../src/cline.ts";
 import { bareWords, INJECTED_KIND, newestPrompt } from "../src/prompt.ts";
-import { createEntry, type Ledger, replay, visibleKeys } from "../src/replay.ts";
+import { createEntry, type Ledger, replay, visibleIn } from "../src/replay.ts";
 
 declare const REPOSITORY: string;
 
@@ -122,8 +122,8 @@ test("compaction drops the recall of turns that are gone, for good", () => {
     const first = calls.findIndex((call) => call.request!.length < call.transcript.length);
     assert.ok(first > 0);
     for (const texts of sent.slice(first)) assert.ok(!texts.includes("RECALL 1") && !texts.includes("RECALL 2"), texts.join());
-    assert.ok(!visibleKeys(player.ledger).has("RECALL 1"));
-    assert.ok(visibleKeys(player.ledger).has("DIGEST"));
+    assert.ok(!visibleIn(player.ledger).keys.has("RECALL 1"));
+    assert.ok(visibleIn(player.ledger).keys.has("DIGEST"));
   }
 });
 

@@ -168,6 +168,23 @@ test("a memory in view is not injected again, fresh ones surface, and the reques
   assert.deepEqual(server.calls("/search").map((call) => (call.body as { limit: number }).limit), [3, 6, 9, 12, 12]);
 });
 
+test("a text that only grew, and a daily note however it grew, are not shown again", async (t) => {
+  const { chat, memory, server } = await openScene(t, { server: { memories: [] } });
+  const words = "the deploy of the shop is rolled back with one command by the person on call";
+  const hit = (path: string, text: string) => ({ rel_path: path, snippet: text, content: text, raw_score: 0.9 });
+  const rounds = [
+    [hit("a.md", words), hit("daily/2026-11-30.md", "morning: nothing happened here today")],
+    [hit("a.md", `${words} today`), hit("daily/2026-11-30.md", "evening: quite another thing was captured"), hit("b.md", "new: something else that nobody knew")],
+  ];
+  for (const [turn, hits] of rounds.entries()) {
+    server.fault("/search", { json: hits });
+    chat.say(`Question number ${turn} of this session`);
+    const lines = (await memory()).flatMap((text) => text.match(/^- \[.*$/gm) ?? []);
+    assert.deepEqual(lines.map((line) => line.slice(2, line.indexOf("]") + 1)), turn === 0 ? ["[a.md]", "[daily/2026-11-30.md]"] : ["[a.md]", "[daily/2026-11-30.md]", "[b.md]"]);
+    chat.answer("ok");
+  }
+});
+
 test("what is injected over 60 turns on one topic grows with memories, not with turns", async (t) => {
   const { chat, model, server } = await openScene(t, { server: { memories: [ROLLBACK, { file: "b.md", body: "roll back a deploy of the api by hand only in an emergency of the shop" }], rateLimits: { search: 1000 } } });
   for (let turn = 0; turn < 60; turn += 1) {

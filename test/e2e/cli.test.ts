@@ -34,8 +34,6 @@ e2e("a one-shot run has memory, system prompt and tools as without the plugin, a
   // Tools and the rule that explains them are an addition the user can see and switch off; what must never happen is
   // that recalled memory moves the cached head.
   scene.sandbox.env.PALINODE_CLINE_TOOLS = "0";
-  // The host's own limit on loading a plugin for the first time: see the sandbox.
-  scene.sandbox.env.CLINE_PLUGIN_IMPORT_TIMEOUT_MS = undefined;
   const plain = await oneShot(scene, PROMPTS.rollback);
   scene.sandbox.dropIn();
   const requests = await oneShot(scene, PROMPTS.rollback);

@@ -62,7 +62,7 @@ export function e2e(title: string, body: (t: TestContext, parts: Parts) => Promi
       } catch (error) {
         t.diagnostic(evidence());
         if (attempt === TRIES || !isOverloaded()) throw error;
-        t.diagnostic(`tried again, the machine is overloaded: ${String(error).slice(0, 200)}`);
+        t.diagnostic(`tried again, the machine is overloaded: ${String(error)}`);
       }
     }
   });

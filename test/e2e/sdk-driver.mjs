@@ -11,7 +11,7 @@ const { Agent, ClineCore } = sdk;
 const PROVIDER = { providerId: "openai-compatible", modelId: "scripted", apiKey: "not-a-real-key", baseUrl: job.model };
 const SYSTEM = "You are a terse assistant.";
 
-const kinds = { agent: runAgent, find: findPlugins };
+const kinds = { agent: runAgent, find: findPlugins, load: loadPlugins };
 const result = await (kinds[job.how] ?? runCore)();
 console.log(JSON.stringify(result));
 // The SDK keeps timers of half a minute; a person's own program would go on, this one is done.
@@ -59,6 +59,15 @@ function modelLimits() {
 /** The files that a session of this home and folder would load as plugins. */
 function findPlugins() {
   return { answers: [], found: sdk.resolveAgentPluginPaths({ workspacePath: process.cwd(), cwd: process.cwd() }) };
+}
+
+/** Loads those files by the host's own loader, in this process, where its cost can be told from other processes'. */
+async function loadPlugins() {
+  const places = { workspacePath: process.cwd(), cwd: process.cwd() };
+  const before = process.cpuUsage();
+  await sdk.resolveAndLoadAgentPlugins({ ...places, mode: "in_process", importTimeoutMs: 60_000 });
+  const { user, system } = process.cpuUsage(before);
+  return { answers: [], cpuMs: Math.round((user + system) / 1000) };
 }
 
 async function runAgent() {

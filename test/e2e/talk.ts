@@ -6,10 +6,13 @@ import type { Terminal } from "./terminal.ts";
 /** The hint in an empty input line: the program listens. */
 const READY = "Ask anything";
 const ENTER = "\r";
-/** An input line takes a burst of keys for a paste; Enter must come after it. */
+/** An input line takes a burst of keys for a paste, and Enter in it for a line break; Enter comes well after. */
 const PASTE_MS = 300;
 /** What the host still does after an answer is on disk (hooks of the run's end) before it listens again. */
 const SETTLE_MS = 500;
+/** How long an answered key may take; a second Enter in an empty line does nothing. */
+const HEARD_MS = 5000;
+const PRESSES = 8;
 
 /** Says each prompt in turn in one `cline -i --id ID`, and leaves. */
 export async function converse(scene: Scene, id: string, prompts: string[]): Promise<void> {
@@ -20,11 +23,14 @@ export async function converse(scene: Scene, id: string, prompts: string[]): Pro
 }
 
 async function say(scene: Scene, id: string, terminal: Terminal, prompt: string): Promise<void> {
+  const arrived = (): boolean => scene.model.agentRequests().at(-1)?.body.includes(prompt) ?? false;
   await sleep(SETTLE_MS);
   terminal.type(prompt);
-  await sleep(PASTE_MS);
-  const arrived = (): boolean => scene.model.agentRequests().at(-1)?.body.includes(prompt) ?? false;
-  terminal.type(ENTER);
-  await terminal.until(`the request for "${prompt}"`, arrived);
+  for (let press = 1; !arrived(); press++) {
+    await sleep(PASTE_MS);
+    terminal.type(ENTER);
+    const heard = terminal.until(`the request for "${prompt}"`, arrived, HEARD_MS);
+    await (press < PRESSES ? heard.catch(() => {}) : heard);
+  }
   await terminal.until(`the answer to "${prompt}"`, () => scene.sandbox.transcript(id).includes(`Done: ${prompt}`));
 }

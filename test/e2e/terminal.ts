@@ -36,12 +36,13 @@ export function openTerminal(command: string[], options: TerminalOptions): Termi
   child.stdin.on("error", () => {});
   const exited = new Promise<number>((resolve) => child.once("exit", (code) => resolve(code ?? 128)));
   const shown = (): string => plain(raw);
+  const lately = (): string => `It showed: …${shown().slice(-1500)}`;
   const type = (keys: string): void => void child.stdin.write(keys);
   const until = async (what: string, done: () => boolean, limitMs = WAIT_MS): Promise<void> => {
     const deadline = Date.now() + limitMs;
     while (!done()) {
-      if (child.exitCode !== null) throw new Error(`The program ended before ${what}. It showed:\n${shown()}`);
-      if (Date.now() > deadline) throw new Error(`Waited ${limitMs} ms for ${what}. It showed:\n${shown()}`);
+      if (child.exitCode !== null) throw new Error(`The program ended before ${what}. ${lately()}`);
+      if (Date.now() > deadline) throw new Error(`Waited ${limitMs} ms for ${what}. ${lately()}`);
       await sleep(50);
     }
   };
@@ -57,7 +58,7 @@ export function openTerminal(command: string[], options: TerminalOptions): Termi
       const code = await Promise.race([exited, sleep(500)]);
       if (code !== undefined) return code;
     }
-    throw new Error(`Ctrl+D did not end the program. It showed:\n${shown()}`);
+    throw new Error(`Ctrl+D did not end the program. ${lately()}`);
   };
   return { shown, type, until, close, kill };
 }
