@@ -9,7 +9,7 @@ import { primes, recalls } from "./config.ts";
 import { dropTail, type Item, keepTail, sendCapture } from "./outbox.ts";
 import { bareWords, newestPrompt, type Prompt } from "./prompt.ts";
 import { type Channel, type Finding, type Memory, askDigest, askResolve, askSearch, askTriggers, countHits, queryOf, saysEnough, select } from "./recall.ts";
-import { newRecord, pruneRecords, saveRecord, type SessionRecord } from "./record.ts";
+import { capturedOnDisk, newRecord, pruneRecords, saveRecord, type SessionRecord } from "./record.ts";
 import { createEntry, replay, type Turn, visibleIn } from "./replay.ts";
 import { askerOf, drainSoon, senderOf, type Session } from "./session.ts";
 import { within } from "./time.ts";
@@ -36,6 +36,7 @@ export class Conversation {
   readonly #asked: Set<string>;
   /** Triggers that fired and found no room: their cooldown runs, so the next prompt shows them. */
   #carried: Memory[] = [];
+  #priming: Promise<Finding> | undefined;
   /** What no capture covers yet. */
   #tail: Item | undefined;
   #capturing: Promise<void> | undefined;
@@ -92,6 +93,8 @@ export class Conversation {
     const isNew = turn.prompt !== undefined && !this.#asked.has(turn.prompt.key);
     if (turn.prompt !== undefined && isNew) {
       this.#asked.add(turn.prompt.key);
+      // What this request lost of its history may be recalled for the prompt that comes with it.
+      this.#record.ledger = replay(before, turn).ledger;
       try {
         await this.#recallFor(turn.prompt, deadline);
       } catch (error) {
@@ -135,9 +138,7 @@ export class Conversation {
     const asker = askerOf(session, this.id, this.#abort.signal);
     const questions: Question[] = [];
     if (primes(config) && !this.#record.isPrimed) {
-      const ahead = session.prefetched;
-      session.prefetched = undefined;
-      questions.push({ channel: "prime", ask: () => retried(ahead, () => askDigest(asker)) });
+      questions.push({ channel: "prime", ask: () => this.#prime(() => askDigest(asker)) });
     }
     if (!recalls(config)) return questions;
     if (!saysEnough(words, config)) return [...questions, { channel: "search", isFree: true, ask: () => silent("search", "too-short") }];
@@ -146,6 +147,17 @@ export class Conversation {
     if (config.recallTriggers) questions.push({ channel: "triggers", ask: () => askTriggers(asker, query) });
     if (config.recallMaxResults > 0) questions.push({ channel: "search", ask: () => (config.resolve ? askResolve : askSearch)(asker, query, extra) });
     return questions;
+  }
+
+  /** One question for the digest at a time; what was asked ahead of the first prompt counts, unless that failed. */
+  #prime(ask: () => Promise<Finding>): Promise<Finding> {
+    const { session } = this;
+    const ahead = session.prefetched;
+    session.prefetched = undefined;
+    this.#priming ??= retried(ahead, ask).finally(() => {
+      this.#priming = undefined;
+    });
+    return this.#priming;
   }
 
   async #permitted({ channel, isFree, ask }: Question): Promise<Finding> {
@@ -205,6 +217,7 @@ export class Conversation {
     const record = this.#record;
     const capture = captureOf(transcript);
     const sessionId = session.id ?? this.id;
+    if (record === session.record) record.captured = Math.max(record.captured, capturedOnDisk(session.state, sessionId));
     if (savedByAgent(transcript, record.captured)) {
       record.captured = capture.prompts;
       dropTail(senderOf(session), sessionId);

@@ -4,7 +4,8 @@ import { createHash, randomUUID } from "node:crypto";
 import { asRecord, asText } from "./cline.ts";
 import { type Client, PalinodeError, type Reason, reasonOf } from "./client.ts";
 import { digestOf } from "./prompt.ts";
-import type { State } from "./state.ts";
+import { coverInRecord } from "./record.ts";
+import { fileStem, type State } from "./state.ts";
 
 /** The server may embed twice while it stores a session (palinode-api.md, 3.2); a hook does not wait so long. */
 const POST_TIMEOUT_MS = 30_000;
@@ -111,6 +112,7 @@ async function deliver(sender: Sender, claim: string, lostAt: number | undefined
 }
 
 async function send(sender: Sender, claim: string, item: Item): Promise<Reason | undefined> {
+  const started = sender.now();
   const { reason, status } = await post(sender, item);
   if (reason === undefined) {
     sender.state.remove(claim);
@@ -119,7 +121,7 @@ async function send(sender: Sender, claim: string, item: Item): Promise<Reason |
   const isRefused = status === 400 || status === 413 || status === 422;
   const { unknownSince: _, ...known } = item;
   const isUnknown = !isRefused && !NEVER_ARRIVED.includes(reason);
-  release(sender, claim, { ...known, reason, refusals: item.refusals + (isRefused ? 1 : 0), ...(isUnknown ? { unknownSince: sender.now() } : {}) });
+  release(sender, claim, { ...known, reason, refusals: item.refusals + (isRefused ? 1 : 0), ...(isUnknown ? { unknownSince: started } : {}) });
   return reason;
 }
 
@@ -151,10 +153,12 @@ async function lookUp(sender: Sender, item: Item, sentAt: number): Promise<{ isS
   const hash = createHash("sha256").update(summary).digest("hex").slice(0, 8);
   for (const date of datesFrom(sentAt)) {
     const own = project === undefined ? `insights/session-end-${date}-${hash}.md` : `projects/session-end-${date}-${project}-${hash}.md`;
-    for (const [file, isIt] of [[own, () => true], [`daily/${date}.md`, (text: string) => holdsEntry(text, item)]] as const) {
+    for (const file of [own, `daily/${date}.md`]) {
       try {
-        const answer = asRecord(await sender.client.get("/read", { file_path: file }, limitsOf(sender)));
-        if (isIt(String(answer.content))) return { isStored: true };
+        const { content } = asRecord(await sender.client.get("/read", { file_path: file }, limitsOf(sender)));
+        // An answer that is no file says nothing about the capture, which must not be given up for it.
+        if (typeof content !== "string") return { isStored: false, reason: "bad-response" };
+        if (holdsEntry(content, item)) return { isStored: true };
       } catch (error) {
         if (!(error instanceof PalinodeError && error.status === 404)) return { isStored: false, reason: reasonOf(error) };
       }
@@ -176,7 +180,9 @@ function adoptTails(sender: Sender, ownSessionId: string): void {
     const name = `tails/${file}`;
     const touched = state.writtenAt(name) ?? now();
     const item = name === tailName(ownSessionId) ? undefined : readItem(state.read(name));
-    if (item !== undefined && (!isAlive(item.pid) || now() - touched > TAIL_IDLE_MS)) state.rename(name, queueName(item));
+    const isOver = item !== undefined && (!isAlive(item.pid) || now() - touched > TAIL_IDLE_MS);
+    // Should the session go on after all, it must not say the same again.
+    if (isOver && state.rename(name, queueName(item))) coverInRecord(state, item.sessionId, item.prompts);
   }
 }
 
@@ -239,9 +245,4 @@ function queueName(item: Item): string {
 
 function unclaimed(claim: string): string {
   return claim.replace(/\.\d+-[\w-]+\.claim$/, "");
-}
-
-/** A session id as a file name: itself where that is harmless, else a digest. */
-export function fileStem(id: string): string {
-  return /^[A-Za-z0-9][\w-]{0,99}$/.test(id) ? id : digestOf(id);
 }

@@ -2,9 +2,8 @@
 // the last word of each channel. Rows that cannot be read are left out; the good ones stay.
 import { asRecord, asText } from "./cline.ts";
 import type { Reason } from "./client.ts";
-import { fileStem } from "./outbox.ts";
 import type { Anchor, Ledger, LedgerEntry } from "./replay.ts";
-import type { State } from "./state.ts";
+import { fileStem, type State } from "./state.ts";
 
 /** More prompts than any host shows again after an undo. */
 const MAX_ASKED = 500;
@@ -57,6 +56,17 @@ export function saveRecord(state: State, sessionId: string | undefined, record: 
   if (sessionId === undefined) return;
   record.asked = record.asked.slice(-MAX_ASKED);
   state.write(recordName(sessionId), { version: 1, ...record });
+}
+
+/** Returns how many prompts the record on disk calls captured: another session may have sent what this one left. */
+export function capturedOnDisk(state: State, sessionId: string): number {
+  return count(asRecord(state.read(recordName(sessionId))).captured);
+}
+
+/** Notes in a session's record that its first `prompts` prompts are captured. */
+export function coverInRecord(state: State, sessionId: string, prompts: number): void {
+  const record = asRecord(state.read(recordName(sessionId)));
+  if (count(record.captured) < prompts) state.write(recordName(sessionId), { version: 1, ...record, captured: prompts });
 }
 
 /** Removes the records of sessions that are long over. Does not block. */

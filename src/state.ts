@@ -1,5 +1,6 @@
 // The one writer of state files. Every file is private, is replaced as a whole, and is read with suspicion: what cannot
 // be read is set aside under another name, and the session goes on without it.
+import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { readdir, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -99,6 +100,11 @@ export function openState(folder: string, onTrouble: (what: string) => void = ()
 }
 
 let writes = 0;
+
+/** Returns a session id as a file name: itself where that is harmless, else a digest. */
+export function fileStem(id: string): string {
+  return /^[A-Za-z0-9][\w-]{0,99}$/.test(id) ? id : createHash("sha256").update(id).digest("base64url").slice(0, 16);
+}
 
 /**
  * Makes the folder and those above it that are missing, for this user only. One at a time: Node's recursive `mkdir` never

@@ -157,6 +157,35 @@ test("a capture whose answer was lost is looked up and not stored twice", async 
   }
 });
 
+for (const json of [null, {}, [], { detail: "x" }, { content: "another file" }]) {
+  test(`a look-up that is answered with ${JSON.stringify(json)} gives no capture up`, async (t) => {
+    const scene = await openScene(t);
+    const queue = join(scene.stateDir, "queue");
+    mkdirSync(queue, { recursive: true });
+    writeFileSync(join(queue, "1-lost.json"), itemText({ unknownSince: Date.now() }));
+    scene.server.fault("/read", { json }, 1);
+    await oneMorePrompt(scene, laterSession(scene, "1796000001011_x"));
+    await until("it was looked up", () => scene.server.calls("/read").length > 0);
+    await oneMorePrompt(scene, laterSession(scene, "1796000001012_x"));
+    await until("it arrived", () => scene.server.sessions.length === 1);
+    await until("the queue is empty", () => queued(scene).length === 0);
+    assert.equal(scene.server.sessions.length, 1);
+  });
+}
+
+test("a session that goes on after its tail was sent does not send it again", async (t) => {
+  const scene = await openScene(t);
+  await work(scene, PROMPTS.slice(0, 5));
+  const tails = join(scene.stateDir, "tails");
+  const old = Date.now() / 1000 - 31 * 60;
+  utimesSync(join(tails, readdirSync(tails)[0] ?? ""), old, old);
+  await oneMorePrompt(scene, laterSession(scene));
+  await until("the tail arrived", () => scene.server.sessions.length === 2);
+  scene.chat.tool("run_commands", {}, "ok");
+  await scene.finish();
+  assert.deepEqual(readdirSync(tails), []);
+});
+
 test("a capture that the server refuses twice is set aside with its reason, and its neighbours arrive", async (t) => {
   const scene = await openScene(t);
   const queue = join(scene.stateDir, "queue");

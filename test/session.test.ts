@@ -241,6 +241,36 @@ test("a late answer is placed at the end of the next request, once, and replayed
   assert.equal(server.calls("/search").length, 1);
 });
 
+test("a digest that is late is asked for once and told once", async (t) => {
+  const { chat, model, server } = await openScene(t, { context: { session: undefined }, env: { PALINODE_CLINE_HOOK_DEADLINE_MS: "400" } });
+  server.fault("/list", { delayMs: 1800 });
+  for (const words of ["The first question of it all", "The second question of it all"]) {
+    chat.say(words);
+    await model();
+    chat.answer("ok");
+  }
+  let last: Message[] = [];
+  for (let call = 0; call < 100 && injected(last).length === 0; call += 1) {
+    last = await model();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  assert.equal(server.calls("/list").length, 1);
+  assert.equal(injected(await model()).length, 1);
+});
+
+test("a memory whose turn is compacted away is recalled again for the prompt of the same request", async (t) => {
+  const { chat, host, model } = await openScene(t);
+  chat.say(ROLLBACK_PROMPT);
+  await model();
+  chat.answer("ok");
+  chat.say(`${ROLLBACK_PROMPT} again`);
+  const summary = { id: "msg_new", role: "user", content: [{ type: "text", text: "Context summary:\n\nwork" }], metadata: { kind: "compaction_summary", displayRole: "system", userRunSpan: 1 } };
+  const payload = chat.beforeModel([summary, chat.messages.at(-1) as Message]);
+  const blocks = injected(((await host.beforeModel(payload)).result as { messages: Message[] }).messages).map(textOf);
+  assert.equal(blocks.length, 2);
+  assert.match(blocks[1] ?? "", /insights\/rollback\.md/);
+});
+
 test("a late answer survives a kill", async (t) => {
   const { chat, model, server, host, restart } = await openScene(t, { env: { PALINODE_CLINE_HOOK_DEADLINE_MS: "500" } });
   server.fault("/search", { delayMs: 1000 });

@@ -53,20 +53,6 @@ e2e("a one-shot run has memory, system prompt and tools as without the plugin, a
   assert.equal(alone.length, MODEL_CALLS);
 });
 
-e2e("a run inside the hub daemon has the same memory, and hub stop ends the daemon", async (t, parts) => {
-  const scene = await arrange(t, parts);
-  scene.sandbox.dropIn();
-  assert.equal((await scene.sandbox.cline("hub", "start")).code, 0);
-  assert.ok(scene.sandbox.hubPid());
-
-  const requests = await oneShot(scene, PROMPTS.rollback);
-  assertChain(requests);
-  for (const request of requests) assertRemembered(request, ROLLBACK);
-
-  assert.match((await scene.sandbox.cline("hub", "stop")).stdout, /"stopped":true/);
-  assert.equal(scene.sandbox.hubPid(), undefined);
-});
-
 /** One shot, then a terminal for each further group of prompts, all in one session. */
 async function session(scene: Scene, ...groups: string[][]): Promise<Recorded[]> {
   scene.sandbox.dropIn();
@@ -83,15 +69,22 @@ async function session(scene: Scene, ...groups: string[][]): Promise<Recorded[]>
   return requests;
 }
 
-e2e("a session resumed in the terminal recalls new prompts, and its third prompt is captured", async (t, parts) => {
+e2e("a session in the hub daemon, resumed in the terminal, recalls new prompts and is captured at the third", async (t, parts) => {
   const scene = await arrange(t, parts);
+  assert.equal((await scene.sandbox.cline("hub", "start")).code, 0);
+  assert.ok(scene.sandbox.hubPid());
   const requests = await session(scene, [PROMPTS.retries, PROMPTS.staging]);
+  assertChain(requests.slice(0, MODEL_CALLS));
   const [second, third] = requests.slice(MODEL_CALLS);
+  assertRemembered(requests[0]!, ROLLBACK);
   assertRemembered(second!, RETRIES);
   assertRemembered(third!, STAGING);
   assertExtends(second!, third!);
   for (const request of requests) assert.equal(count(request, DIGEST), 1);
   assert.equal(Object.keys(scene.palinode.files("projects")).length, 1);
+
+  assert.match((await scene.sandbox.cline("hub", "stop")).stdout, /"stopped":true/);
+  assert.equal(scene.sandbox.hubPid(), undefined);
 });
 
 e2e("a session resumed twice sends the bytes it sent before, and asks the server only about what is new", async (t, parts) => {

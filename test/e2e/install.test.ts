@@ -6,7 +6,7 @@ import { homedir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { PLUGIN } from "./cline.ts";
 import { assertChain, assertRemembered, count, DIGEST } from "./requests.ts";
-import { arrange, CORE, e2e, PROMPTS, ROLLBACK, type Scene } from "./scene.ts";
+import { CORE, e2e, PROMPTS, ROLLBACK, type Scene, visit } from "./scene.ts";
 
 declare const REPOSITORY: string;
 
@@ -37,7 +37,7 @@ async function assertUninstalls(scene: Scene, name: string): Promise<void> {
 }
 
 e2e("cline plugin install takes the shipped file", async (t, parts) => {
-  const scene = await arrange(t, parts);
+  const scene = await visit(t, parts);
   const { code, stdout, stderr } = await scene.sandbox.cline("plugin", "install", PLUGIN, "--json");
   assert.equal(code, 0, stderr);
   const { entryPaths } = JSON.parse(stdout) as Installed;
@@ -48,7 +48,7 @@ e2e("cline plugin install takes the shipped file", async (t, parts) => {
 });
 
 e2e("cline plugin install takes the repository folder and loads nothing of it but the shipped file", async (t, parts) => {
-  const scene = await arrange(t, parts);
+  const scene = await visit(t, parts);
   const folder = copyRepository(join(scene.sandbox.home, "palinode.js"));
   useRegistry(scene);
   const { code, stdout, stderr } = await scene.sandbox.cline("plugin", "install", folder, "--json");

@@ -60,7 +60,8 @@ for (const moment of ["before the server has the capture", "before the host has 
     await sandbox.drive({ ...job, prompts: [PROMPTS.retries] });
     for (let round = 0; round < 50 && captures(scene) === 0; round++) await sleep(100);
     assert.equal(captures(scene), 1);
-    // And the session after that finds nothing left to bring.
+    // The one whose fate was unknown is the one to be brought again by mistake.
+    if (moment !== "before the host has the answer") return;
     await sandbox.drive({ ...job, prompts: [PROMPTS.staging] });
     assert.equal(captures(scene), 1);
   });

@@ -1,6 +1,6 @@
 // What every test of this suite starts from: the real parts, one model, one memory server with known memories, one home.
 import { availableParallelism, loadavg } from "node:os";
-import { test, type TestContext } from "node:test";
+import { after, test, type TestContext } from "node:test";
 import { createSandbox, type Sandbox } from "./cline.ts";
 import { install, type Parts } from "./install.ts";
 import { startModelServer, type ModelServer, type Recorded } from "./model-server.ts";
@@ -87,19 +87,41 @@ function evidence(): string {
   ].join("\n");
 }
 
-/** Starts it all; what it starts ends with the test, whichever way that ends. */
-export async function arrange(t: TestContext, parts: Parts, memories = MEMORIES): Promise<Scene> {
-  const stops: (() => Promise<void>)[] = [];
-  // Last started, first stopped: hosts first, then what they talk to.
-  t.after(async () => {
-    for (const stop of stops.reverse()) await stop();
-  });
+interface Servers { model: ModelServer; palinode: PalinodeServer; stop(): Promise<void> }
+
+async function startServers(parts: Parts, memories: Record<string, string>): Promise<Servers> {
   const model = await startModelServer();
-  stops.push(model.stop);
   const palinode = await startPalinode(parts, memories);
-  stops.push(palinode.stop);
+  const stop = async (): Promise<void> => {
+    await palinode.stop();
+    await model.stop();
+  };
+  return { model, palinode, stop };
+}
+
+let shared: Promise<Servers> | undefined;
+after(async () => (await shared)?.stop());
+
+/** A home of the test's own with servers of its own; all of it ends with the test, whichever way that ends. */
+export async function arrange(t: TestContext, parts: Parts, memories = MEMORIES): Promise<Scene> {
+  const servers = await startServers(parts, memories);
+  return furnish(t, parts, servers, servers.stop);
+}
+
+/** A home of the test's own with the servers of its file: for tests that neither stop them nor leave captures there. */
+export async function visit(t: TestContext, parts: Parts): Promise<Scene> {
+  shared ??= startServers(parts, MEMORIES);
+  return furnish(t, parts, await shared);
+}
+
+async function furnish(t: TestContext, parts: Parts, servers: Servers, stop?: () => Promise<void>): Promise<Scene> {
+  const { model, palinode } = servers;
   const sandbox = await createSandbox(parts, { model: model.url, palinode: palinode.url });
-  stops.push(sandbox.stop);
+  // Hosts end first, then what they talk to.
+  t.after(async () => {
+    await sandbox.stop();
+    await stop?.();
+  });
   const during = async (work: () => Promise<unknown>): Promise<Recorded[]> => {
     const before = model.agentRequests().length;
     await work();

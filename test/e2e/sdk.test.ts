@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { PLUGIN } from "./cline.ts";
 import type { Recorded } from "./model-server.ts";
 import { assertChain, assertRemembered, count, DIGEST, memoryMessages, systemAndTools } from "./requests.ts";
-import { arrange, CORE, e2e, PROMPTS, RETRIES, ROLLBACK, type Scene } from "./scene.ts";
+import { CORE, e2e, PROMPTS, RETRIES, ROLLBACK, type Scene, visit } from "./scene.ts";
 
 const TWO_PROMPTS = [PROMPTS.rollback, PROMPTS.retries];
 /** Three model calls for the first prompt (two tools, one answer), one for the second. */
@@ -37,33 +37,33 @@ function assertMemoryThroughout(requests: Recorded[], plain: Recorded[]): void {
 }
 
 e2e("config.extensions gives an in-process host memory", async (t, parts) => {
-  const scene = await arrange(t, parts);
+  const scene = await visit(t, parts);
   const plain = await plainCore(scene);
   assertMemoryThroughout(await drive(scene, "extensions", PLUGIN), plain);
 });
 
 e2e("localRuntime.pluginPaths gives a sandboxed plugin memory", async (t, parts) => {
-  const scene = await arrange(t, parts);
+  const scene = await visit(t, parts);
   const plain = await plainCore(scene);
   assertMemoryThroughout(await drive(scene, "localRuntime", PLUGIN), plain);
 });
 
 e2e("the drop-in folder serves SDK hosts too", async (t, parts) => {
-  const scene = await arrange(t, parts);
+  const scene = await visit(t, parts);
   const plain = await plainCore(scene);
   scene.sandbox.dropIn();
   assertMemoryThroughout(await drive(scene, "dropIn"), plain);
 });
 
 e2e("new Agent({ plugins }) has memory without Core", async (t, parts) => {
-  const scene = await arrange(t, parts);
+  const scene = await visit(t, parts);
   const plain = await drive(scene, "agent");
   assertMemoryThroughout(await drive(scene, "agent", PLUGIN), plain);
 });
 
 // The host allows four seconds, and transforms a bare `.js` file with Babel first; the rest is for starting a process.
 e2e("a first load takes under two and a half seconds of processor time", async (t, parts) => {
-  const { sandbox } = await arrange(t, parts);
+  const { sandbox } = await visit(t, parts);
   sandbox.dropIn();
   const { cpuMs = Infinity } = await sandbox.drive({ how: "load" });
   t.diagnostic(`${cpuMs} ms`);
@@ -72,7 +72,7 @@ e2e("a first load takes under two and a half seconds of processor time", async (
 
 // Not our behaviour but the host's, as its documentation has it otherwise: when this fails, the README may say less.
 e2e("config.pluginPaths alone loads nothing in SDK 0.0.86", async (t, parts) => {
-  const scene = await arrange(t, parts);
+  const scene = await visit(t, parts);
   const requests = await drive(scene, "configPluginPaths", PLUGIN);
   assert.deepEqual(requests.flatMap(memoryMessages), []);
 });
