@@ -8,12 +8,13 @@ const FAILURES_BEFORE_PAUSE = 3;
 const FIRST_PAUSE_MS = 30_000;
 const LONGEST_PAUSE_MS = 300_000;
 const FILE = "server.json";
-const MAX_SERVERS = 8;
+/** A server has one entry for itself and one for each channel. */
+const MAX_ENTRIES = 32;
 
 /** How one round of questions went. */
 export type Outcome = "answered" | "failed" | "unknown";
 
-/** One server's health, as prompts have found it. */
+/** The health of one server, or of one channel of it, as prompts have found it. */
 export class Breaker {
   #failures = 0;
   #pauseMs = 0;
@@ -80,8 +81,8 @@ export class Breaker {
   }
 
   #keep(): void {
-    const others = Object.fromEntries(Object.entries(asRecord(this.#state.read(FILE))).slice(-MAX_SERVERS));
-    const own = { failures: this.#failures, pauseMs: this.#pauseMs, pausedUntil: this.#pausedUntil, reason: this.#reason };
+    const others = Object.fromEntries(Object.entries(asRecord(this.#state.read(FILE))).slice(-MAX_ENTRIES));
+    const own = { failures: this.#failures, pauseMs: this.#pauseMs, pausedUntil: this.#pausedUntil, ...(this.isPaused() ? { reason: this.#reason } : {}) };
     this.#state.write(FILE, { ...others, [this.#server]: own });
   }
 }

@@ -26,6 +26,8 @@ interface Added {
   readonly memories: number;
   readonly chars: number;
   readonly reasons: Partial<Record<Channel, Reason>>;
+  /** True when all that was found is in view already. */
+  readonly isRepeat?: boolean;
 }
 
 /** State of one root conversation. Hook calls of one conversation are answered one after the other. */
@@ -113,22 +115,44 @@ export class Conversation {
     // A server that refused is not asked again in this session, and that was said.
     if (session.stopped.recall !== undefined) return;
     const questions = this.#questions(bareWords(prompt.message));
-    const paused = questions.some(({ isFree }) => !isFree) ? session.breaker.start() : undefined;
-    const asked = questions.map((question) => (paused === undefined || question.isFree ? this.#permitted(question) : silent(question.channel, paused)));
-    const found = await Promise.all(asked.map((answer) => within(answer, Math.max(0, deadline - Date.now()))));
-    const onTime = found.filter((finding) => finding !== undefined);
-    if (paused === undefined && questions.some(({ isFree }) => !isFree)) this.#judge(outcomeOf(onTime, asked.length));
+    const pauses = this.#pauses(questions);
+    const asked = questions.map((question, index) => (pauses[index] === undefined ? this.#permitted(question) : silent(question.channel, pauses[index])));
+    const answers = await Promise.all(asked.map(async (answer) => {
+      const found = await within(answer, Math.max(0, deadline - Date.now()));
+      return { found, ms: session.now() - started };
+    }));
+    const onTime = answers.flatMap(({ found }) => found ?? []);
+    this.#judge(questions.flatMap(({ channel, isFree }, index) => (isFree || pauses[index] !== undefined ? [] : [{ channel, found: answers[index]?.found }])));
     const added = this.#add(prompt, onTime, false);
-    const ms = session.now() - started;
-    const reasons = questions.map(({ channel }, index) => [channel, found[index] === undefined ? "timeout" : (added.reasons[channel] ?? found[index].reason)] as const);
-    reasons.forEach(([channel, reason]) => this.#note(channel, reason, ms));
-    session.log(`${describe(added, reasons)}, ${ms} ms`);
-    asked.filter((_, index) => found[index] === undefined).forEach((answer) => this.#await(prompt, answer));
+    const reasons = answers.map(({ found, ms }, index) => {
+      const channel = questions[index]?.channel ?? "search";
+      const reason = found === undefined ? "timeout" : (added.reasons[channel] ?? found.reason);
+      this.#note(channel, reason, ms);
+      return [channel, reason] as const;
+    });
+    session.log(`${describe(added, reasons)}, ${session.now() - started} ms`);
+    asked.filter((_, index) => answers[index]?.found === undefined).forEach((answer) => this.#await(prompt, answer));
   }
 
-  #judge(outcome: Outcome): void {
-    this.session.breaker.finish(outcome);
-    if (outcome === "answered") drainSoon(this.session, this.session.id ?? this.id);
+  /** Why a question is not asked now: the server is paused, or this channel of it. */
+  #pauses(questions: readonly Question[]): (Reason | undefined)[] {
+    const { breaker, channelBreaker } = this.session;
+    if (!questions.some(({ isFree }) => !isFree)) return [];
+    const paused = breaker.start();
+    return questions.map(({ channel, isFree }) => (isFree ? undefined : (paused ?? channelBreaker(channel).start())));
+  }
+
+  /**
+   * Takes in how a round went. Where nothing was answered the server failed; where something was, only the channels that
+   * were not. A missed deadline is a failure: the next prompt would wait again.
+   */
+  #judge(round: readonly { channel: Channel; found: Finding | undefined }[]): void {
+    const { session } = this;
+    const isAnswered = round.some(({ found }) => found !== undefined && isAnswer(found));
+    const hasFailed = round.some(({ found }) => outcomeOf(found) === "failed");
+    session.breaker.finish(isAnswered ? "answered" : hasFailed ? "failed" : "unknown");
+    for (const { channel, found } of round) session.channelBreaker(channel).finish(isAnswered ? outcomeOf(found) : "unknown");
+    if (isAnswered) drainSoon(session, session.id ?? this.id);
   }
 
   /** Returns everything that this prompt makes worth asking. */
@@ -197,7 +221,8 @@ export class Conversation {
       // Everything it found is in view already.
       ...(recalled.length > 0 && wanted.length === 0 ? { search: "no-hits" } : {}),
     };
-    return { memories: first.memories + second.memories, chars: first.chars + second.chars, reasons };
+    const isRepeat = recalled.length > 0 && wanted.length === 0;
+    return { memories: first.memories + second.memories, chars: first.chars + second.chars, reasons, isRepeat };
   }
 
   #put(prompt: Prompt, place: { kind: "digest" | "recall"; atEnd: boolean }, memories: readonly Memory[], title: string, maxChars: number) {
@@ -264,7 +289,10 @@ export class Conversation {
     const at = this.session.now();
     const isOk = reason === undefined || reason === "no-hits" || reason === "below-threshold";
     const okAt = isOk ? at : this.#record.channels[channel]?.okAt;
-    this.#record.channels[channel] = { at, ms, ...(okAt === undefined ? {} : { okAt }), ...(reason === undefined ? {} : { reason }) };
+    // A pause says nothing of its cause, so the reason before it stays beside it.
+    const before = this.#record.channels[channel];
+    const cause = reason === "paused" ? (before?.cause ?? before?.reason) : undefined;
+    this.#record.channels[channel] = { at, ms, ...(okAt === undefined ? {} : { okAt }), ...(reason === undefined ? {} : { reason }), ...(cause === undefined ? {} : { cause }) };
   }
 
   #save(): void {
@@ -284,16 +312,15 @@ function isAnswer(found: Finding): boolean {
   return found.memories.length > 0 || found.reason === "no-hits" || found.reason === "below-threshold";
 }
 
-/** A missed deadline is a failure even when other questions were answered: the next prompt would wait again. */
-function outcomeOf(findings: readonly Finding[], asked: number): Outcome {
-  if (findings.length < asked) return "failed";
-  if (findings.some(isAnswer)) return "answered";
-  return findings.some(({ reason }) => reason !== undefined && ["refused", "dns", "timeout", "bad-response"].includes(reason)) ? "failed" : "unknown";
+function outcomeOf(found: Finding | undefined): Outcome {
+  if (found === undefined) return "failed";
+  if (isAnswer(found)) return "answered";
+  return found.reason !== undefined && ["refused", "dns", "timeout", "bad-response"].includes(found.reason) ? "failed" : "unknown";
 }
 
 function describe(added: Added, reasons: readonly (readonly [Channel, Reason | undefined])[]): string {
   const why = reasons.flatMap(([channel, reason]) => (reason === undefined ? [] : [`${channel} ${reason}`])).join(", ");
-  const said = added.memories > 0 ? `${added.memories} ${added.memories === 1 ? "memory" : "memories"}, ${added.chars} characters` : "nothing recalled";
+  const said = added.memories > 0 ? `${added.memories} ${added.memories === 1 ? "memory" : "memories"}, ${added.chars} characters` : added.isRepeat ? "nothing new" : "nothing recalled";
   return `${said}${why === "" ? "" : ` (${why})`}`;
 }
 

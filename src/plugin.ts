@@ -39,6 +39,7 @@ export function createPalinodePlugin(options: PalinodeOptions = {}): PalinodePlu
     const { config, problems } = readConfig(options);
     const session = createSession(config, context, surroundings, agentId);
     if (problems.length > 0) session.log(`settings left at their defaults: ${problems.join("; ")}`);
+    if (problems.length > 0) session.record.problems = problems;
     sessions.push(session);
     if (sessions.length > MAX_SESSIONS) sessions.shift();
     if (!isActive(config)) return session;

@@ -14,6 +14,8 @@ const MAX_AGE_MS = 30 * 24 * 3600_000;
 export interface ChannelNews {
   readonly okAt?: number;
   readonly reason?: Reason;
+  /** What a pause came from. */
+  readonly cause?: Reason;
   readonly at: number;
   readonly ms: number;
 }
@@ -29,6 +31,8 @@ export interface SessionRecord {
   channels: Record<string, ChannelNews>;
   /** Memories that found no room. */
   leftOut: number;
+  /** Settings that were left at their defaults, and why. */
+  problems?: readonly string[];
 }
 
 /** Returns an empty record. */

@@ -5,7 +5,7 @@ import { type Client, createClient, PalinodeError, type Reason, reasonOf } from 
 import { type Config, primes } from "./config.ts";
 import { drain, type Sender } from "./outbox.ts";
 import { projectOf, realFolder } from "./project.ts";
-import { type Asker, askDigest, type Finding } from "./recall.ts";
+import { type Asker, askDigest, type Channel, type Finding } from "./recall.ts";
 import { loadRecord, type SessionRecord } from "./record.ts";
 import { noState, openState, type State } from "./state.ts";
 
@@ -19,7 +19,10 @@ const DRAIN_AGAIN_MS = 5000;
 export interface Session {
   readonly config: Config;
   readonly client: Client;
+  /** Of the server as a whole: nothing was answered. */
   readonly breaker: Breaker;
+  /** Of one channel while others are answered, such as triggers without an embedder. */
+  readonly channelBreaker: (channel: Channel) => Breaker;
   readonly state: State;
   readonly now: () => number;
   /** The host's session id; undefined where the host has none. */
@@ -50,7 +53,7 @@ export interface Session {
 /** What a session shares with the others of its process. */
 export interface Surroundings {
   readonly now: () => number;
-  /** One breaker a server, whatever the session. */
+  /** One breaker a server and channel, whatever the session. */
   readonly breakers: Map<string, Breaker>;
 }
 
@@ -60,12 +63,13 @@ export function createSession(config: Config, context: SetupContext, surrounding
   const log = createLog(context);
   const cwd = realFolder(context.cwd ?? process.cwd());
   const state = config.persist ? openState(config.stateDir, log) : noState;
-  const breaker = breakerFor(config, state, surroundings);
+  const breaker = breakerFor(config, state, surroundings, "");
   const client = createClient(config, (ms) => breaker.limit(ms));
   const project = projectOf(config.project, cwd, context.remoteUrls);
   const missingRoutes = new Set<string>();
   return {
     config, client, breaker, state, now, project, cwd, agentId, missingRoutes, log,
+    channelBreaker: (channel) => breakerFor(config, state, surroundings, ` ${channel}`),
     id: context.sessionId,
     stopped: {},
     abort: new AbortController(),
@@ -139,9 +143,9 @@ async function askPolicy(client: Client, missingRoutes: Set<string>, body: Recor
   }
 }
 
-function breakerFor(config: Config, state: State, { breakers, now }: Surroundings): Breaker {
-  const key = `${config.apiUrl} ${config.persist ? config.stateDir : ""}`;
-  const breaker = breakers.get(key) ?? new Breaker(state, config.apiUrl, now);
+function breakerFor(config: Config, state: State, { breakers, now }: Surroundings, part: string): Breaker {
+  const key = `${config.apiUrl}${part} ${config.persist ? config.stateDir : ""}`;
+  const breaker = breakers.get(key) ?? new Breaker(state, `${config.apiUrl}${part}`, now);
   breakers.set(key, breaker);
   return breaker;
 }

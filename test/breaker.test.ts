@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { Breaker } from "../src/breaker.ts";
 import { retryAfterMs } from "../src/client.ts";
 import { noState, type State } from "../src/state.ts";
-import { openScene, ROLLBACK_PROMPT, type Scene } from "./helpers/scene.ts";
+import { filesBelow, openScene, ROLLBACK_PROMPT, type Scene } from "./helpers/scene.ts";
 
 /** A state in memory, as a file system would keep it. */
 function memoryState(): State {
@@ -98,6 +98,22 @@ test("with a hung server the first three prompts wait for the deadline and no la
   assert.ok(waits.slice(0, 3).every((ms) => ms >= 190), String(waits));
   assert.ok(waits.slice(3).every((ms) => ms < 150), String(waits));
   assert.ok(scene.server.requests.length <= 4);
+});
+
+test("a channel that is slow while others answer is paused alone, and its cause stays findable", async (t) => {
+  const scene = await openScene(t, { env: { PALINODE_CLINE_HOOK_DEADLINE_MS: "600" } });
+  scene.server.fault("/check-triggers", { hang: true });
+  const rounds = [];
+  for (let prompt = 0; prompt < 5; prompt += 1) {
+    scene.server.remember({ file: `insights/extra-${prompt}.md`, body: `${ROLLBACK_PROMPT} number ${prompt} ${"abcdefgh"[prompt]?.repeat(9)}` });
+    rounds.push(await ask(scene, `${ROLLBACK_PROMPT} number ${prompt} ${"abcdefgh"[prompt]?.repeat(9)}`));
+  }
+  assert.equal(scene.server.calls("/check-triggers").length, 3);
+  assert.equal(scene.server.calls("/search").length, 5);
+  assert.ok(rounds.slice(3).every(({ ms }) => ms < 500), String(rounds.map(({ ms }) => ms)));
+  assert.ok(rounds.every(({ blocks }) => blocks.length > 0));
+  const record = JSON.parse(filesBelow(scene.stateDir).find(({ name }) => name.startsWith("sessions/"))?.text ?? "");
+  assert.deepEqual([record.channels.triggers.reason, record.channels.triggers.cause], ["paused", "timeout"]);
 });
 
 test("one failure does not turn memory off", async (t) => {

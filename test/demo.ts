@@ -16,7 +16,8 @@ const WIDTH = 108;
 const server = await findServer();
 const folder = mkdtempSync(join(tmpdir(), "palinode-demo-"));
 const host = createWorkerHost({
-  env: { PALINODE_API_URL: server.url, PALINODE_CLINE_STATE_DIR: folder, PALINODE_API_TOKEN: process.env.PALINODE_API_TOKEN ?? "", HOME: folder },
+  // A memory that somebody lives with is read, never written to.
+  env: { PALINODE_CAPTURE_ENABLED: server.isOwn ? "0" : "1", PALINODE_API_URL: server.url, PALINODE_CLINE_STATE_DIR: folder, PALINODE_API_TOKEN: process.env.PALINODE_API_TOKEN ?? "", HOME: folder },
   context: { session: { sessionId: `demo-${Date.now()}` }, workspaceInfo: { rootPath: folder, associatedRemoteUrls: ["origin: https://example.com/acme/shop.git"] } },
   logger: true,
 });
@@ -80,7 +81,7 @@ function show(message: Message): void {
 async function showCapture(): Promise<void> {
   print(["cyan", "bold"], "▸ captured for the next session");
   const captures = server.captures();
-  if (captures.length === 0) print([], "    (see the server's daily notes)");
+  if (server.isOwn) print([], "    nothing: this server is yours, and a demo has no business in your memory");
   for (const capture of captures) {
     String(capture.summary).split("\n").forEach((line) => print(["magenta"], clip(`      │ ${line}`)));
     print(["dim"], `    POST /session-end, project ${String(capture.project)}, trigger ${String(capture.trigger)}`);
@@ -88,10 +89,10 @@ async function showCapture(): Promise<void> {
   print(["dim"], "");
 }
 
-async function findServer(): Promise<{ url: string; name: string; captures: () => Record<string, unknown>[]; stop: () => Promise<void> }> {
+async function findServer(): Promise<{ url: string; name: string; captures: () => Record<string, unknown>[]; isOwn: boolean; stop: () => Promise<void> }> {
   const url = process.env.PALINODE_API_URL?.replace(/\/+$/, "");
   const health = url === undefined ? undefined : await fetch(`${url}/health`, { signal: AbortSignal.timeout(3000) }).then((answer) => answer.json()).catch(() => undefined);
-  if (url !== undefined && health !== undefined) return { url, name: `palinode-api ${(health as { version?: string }).version}`, captures: () => [], stop: async () => undefined };
+  if (url !== undefined && health !== undefined) return { url, name: `palinode-api ${(health as { version?: string }).version}`, captures: () => [], isOwn: true, stop: async () => undefined };
   const standIn: Palinode = await startPalinode({
     memories: [
       { file: "decisions/use-pnpm.md", core: true, summary: "pnpm for every package; npm lock files are refused by CI", body: "We use pnpm for every package." },
@@ -101,7 +102,7 @@ async function findServer(): Promise<{ url: string; name: string; captures: () =
     ],
     triggers: [{ description: "checkout test fails on CI", memory_file: "insights/checkout-502.md", threshold: 0.6 }],
   });
-  return { url: standIn.url, name: "embedded stand-in", captures: () => standIn.sessions, stop: () => standIn.close() };
+  return { url: standIn.url, name: "embedded stand-in", captures: () => standIn.sessions, isOwn: false, stop: () => standIn.close() };
 }
 
 function clip(line: string): string {

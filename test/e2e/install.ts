@@ -39,7 +39,7 @@ export interface Parts {
 
 export type Installed = { parts: Parts; skip?: undefined } | { parts?: undefined; skip: string };
 
-/** What went wrong, and whether the machine (disk, network) is the reason rather than this project. */
+/** What went wrong in one line, and whether the machine (disk, network) is the reason rather than this project. */
 interface Failure { reason: string; machine: boolean }
 
 /**
@@ -80,11 +80,13 @@ async function installAll(): Promise<void> {
     await installNpmPackages();
     await installPalinode();
     writeFileSync(STAMP, KEY);
+    rmSync(FAILURE, { force: true });
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    const failure: Failure = { reason, machine: isMachineFault(reason) };
+    const text = error instanceof Error ? error.message : String(error);
+    say(text);
+    const fault = machineFault(text);
+    const failure: Failure = { reason: fault ?? text.split("\n")[0]!, machine: fault !== undefined };
     writeFileSync(FAILURE, JSON.stringify({ ...failure, key: KEY, at: Date.now() }));
-    say(reason);
   }
 }
 
@@ -99,8 +101,10 @@ async function installNpmPackages(): Promise<void> {
   const wanted = [`cline@${cline}`, `@cline/sdk@${sdk}`, `${nodePackage()}@${node}`];
   say(`npm install ${wanted.join(" ")} (several hundred MB the first time)`);
   writeFileSync(join(CACHE, "package.json"), JSON.stringify({ private: true }));
-  const flags = ["--ignore-scripts", "--no-audit", "--no-fund", "--no-save", "--fetch-retries=2"];
-  await must("npm", ["install", ...flags, ...wanted]);
+  // npm's own patience with an absent registry is minutes for each package.
+  const patience = ["--fetch-retries=2", "--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=5000"];
+  const flags = ["--ignore-scripts", "--no-audit", "--no-fund", "--no-save", ...patience];
+  await must("npm", ["install", ...wanted, ...flags]);
 }
 
 async function installPalinode(): Promise<void> {
@@ -140,14 +144,15 @@ async function must(command: string, args: string[]): Promise<void> {
   const { code, stdout, stderr } = await run(command, args, { cwd: CACHE });
   if (code === 0) return;
   const end = `${stdout}\n${stderr}`.trim().split("\n").slice(-20).join("\n");
-  throw new Error(`${command} ${args.slice(0, 3).join(" ")} failed (${code}): ${end}`);
+  throw new Error(`${command} ${args.join(" ")} failed with ${code}\n${end}`);
 }
 
-function isMachineFault(reason: string): boolean {
-  const disk = /ENOSPC|no space left|disk quota/i;
+/** Names what the machine lacks, if that is what the output of a package manager complains of. */
+function machineFault(output: string): string | undefined {
+  if (/ENOSPC|no space left|disk quota/i.test(output)) return "the disk is full";
   const network = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ERR_SOCKET_TIMEOUT|network/i;
   const registry = /\bE5\d\d\b|name resolution|NewConnectionError|ConnectTimeout|ReadTimeout|failed to fetch/i;
-  return [disk, network, registry].some((pattern) => pattern.test(reason));
+  return network.test(output) || registry.test(output) ? "the package registry cannot be reached" : undefined;
 }
 
 /** Test files start together on a larger machine: one installs, the others wait for its stamp. */
