@@ -74,8 +74,9 @@ function leftOutLine(count: number): string {
 function fit(lines: readonly string[], room: number, mayCutFirstLine: boolean): { text: string; isCut: boolean } | undefined {
   const whole = lines.map((line) => `\n${line}`).join("");
   if (whole.length <= room) return { text: whole, isCut: false };
-  const first = lines[0]?.length ?? 0;
-  if (lines.length > 1 && first + CUT_MARK.length + 2 <= room) return { text: clipLines(whole, room), isCut: true };
+  // A heading alone would say nothing: at least one line below it has to fit.
+  const least = (lines[0]?.length ?? 0) + (lines[1]?.length ?? 0) + CUT_MARK.length + 3;
+  if (lines.length > 1 && least <= room) return { text: clipLines(whole, room), isCut: true };
   if (!mayCutFirstLine || !(room >= LEAST_CHARS + CUT_MARK.length)) return undefined;
-  return { text: `${clip(`\n${lines[0]}`, room - CUT_MARK.length).trimEnd()}${CUT_MARK}`, isCut: true };
+  return { text: `${clip(whole, room - CUT_MARK.length).trimEnd()}${CUT_MARK}`, isCut: true };
 }

@@ -19,7 +19,8 @@ export class Breaker {
   #failures = 0;
   #pauseMs = 0;
   #pausedUntil = 0;
-  #reason: Reason = "paused";
+  /** Until when the server asked for quiet: an answer on another route does not end that. */
+  #limitedUntil = 0;
   #isProbing = false;
   readonly #state: State;
   readonly #server: string;
@@ -34,12 +35,13 @@ export class Breaker {
     this.#pauseMs = Math.min(whole(kept.pauseMs), LONGEST_PAUSE_MS);
     // A clock that was set back must not make a pause longer than any pause is.
     this.#pausedUntil = Math.min(whole(kept.pausedUntil), now() + LONGEST_PAUSE_MS);
-    if (kept.reason === "rate-limited") this.#reason = "rate-limited";
+    this.#limitedUntil = Math.min(whole(kept.limitedUntil), now() + LONGEST_PAUSE_MS);
   }
 
   /** Returns why nothing is asked now, or undefined when a round may start; each start needs one `finish`. */
   start(): Reason | undefined {
-    if (this.isPaused()) return this.#reason;
+    if (this.#now() < this.#limitedUntil) return "rate-limited";
+    if (this.isPaused()) return "paused";
     if (this.#pauseMs === 0) return undefined;
     if (this.#isProbing) return "paused";
     this.#isProbing = true;
@@ -47,7 +49,7 @@ export class Breaker {
   }
 
   isPaused(): boolean {
-    return this.#now() < this.#pausedUntil;
+    return this.#now() < Math.max(this.#pausedUntil, this.#limitedUntil);
   }
 
   /** Takes in how a round went; a missed deadline is a failure. */
@@ -69,20 +71,18 @@ export class Breaker {
 
   /** The server asked for quiet: seconds or a date in `Retry-After`, else a minute. */
   limit(retryAfterMs: number): void {
-    this.#reason = "rate-limited";
-    this.#pausedUntil = this.#now() + Math.min(Math.max(retryAfterMs, 0), LONGEST_PAUSE_MS);
+    this.#limitedUntil = Math.max(this.#limitedUntil, this.#now() + Math.min(Math.max(retryAfterMs, 0), LONGEST_PAUSE_MS));
     this.#keep();
   }
 
   #pause(): void {
-    this.#reason = "paused";
     this.#pauseMs = this.#pauseMs === 0 ? FIRST_PAUSE_MS : Math.min(2 * this.#pauseMs, LONGEST_PAUSE_MS);
     this.#pausedUntil = this.#now() + this.#pauseMs;
   }
 
   #keep(): void {
     const others = Object.fromEntries(Object.entries(asRecord(this.#state.read(FILE))).slice(-MAX_ENTRIES));
-    const own = { failures: this.#failures, pauseMs: this.#pauseMs, pausedUntil: this.#pausedUntil, ...(this.isPaused() ? { reason: this.#reason } : {}) };
+    const own = { failures: this.#failures, pauseMs: this.#pauseMs, pausedUntil: this.#pausedUntil, limitedUntil: this.#limitedUntil };
     this.#state.write(FILE, { ...others, [this.#server]: own });
   }
 }

@@ -2,7 +2,7 @@
 // nothing that was injected can come back as memory.
 import { stripVTControlCharacters } from "node:util";
 import { asRecord, asText, createdAtOf, type Message, modelOf, textsOf, toolCallsOf, toolResultsOf, type ToolResult } from "./cline.ts";
-import { bareWords, promptsOf, stripOurBlocks } from "./prompt.ts";
+import { bareWords, dropPrivate, promptsOf, stripOurBlocks } from "./prompt.ts";
 import { redact } from "./redact.ts";
 import { clean, clipMarked, oneLine } from "./text.ts";
 
@@ -79,7 +79,7 @@ function labelled(label: string, text: string | undefined, maxChars: number): st
 
 /** Escape sequences and hidden characters go first: they could keep a secret from being recognised. */
 function plain(text: string): string {
-  return oneLine(redact(clean(stripVTControlCharacters(text))));
+  return oneLine(redact(dropPrivate(clean(stripVTControlCharacters(text)))));
 }
 
 function safe(text: string): string {

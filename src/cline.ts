@@ -88,7 +88,7 @@ export function readSetupContext(ctx: unknown): SetupContext {
     cwd: asText(rootPath) ?? asText(cwd),
     remoteUrls: Array.isArray(associatedRemoteUrls) ? associatedRemoteUrls.filter((url) => typeof url === "string") : [],
     logger: typeof logger === "object" && logger !== null ? (logger as Logger) : undefined,
-    onDispose: typeof onDispose === "function" ? (cleanUp) => void Reflect.apply(onDispose, ctx, [cleanUp]) : undefined,
+    onDispose: typeof onDispose === "function" ? (cleanUp) => void Promise.resolve(Reflect.apply(onDispose, ctx, [cleanUp])).catch(() => undefined) : undefined,
   };
 }
 

@@ -2,7 +2,7 @@
 // reader of the environment. A value that makes no sense falls back to the default, and `problems` names it.
 import { readFileSync, statSync } from "node:fs";
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { isAbsolute, join } from "node:path";
 
 /** The settings of the plugin, after defaults, profile, environment and options were put together. */
 export interface Config {
@@ -101,7 +101,7 @@ export const SETTINGS: Settings = {
   capture: { variable: "PALINODE_CAPTURE_ENABLED", fallback: true, read: readFlag, help: "0 = no capture" },
   sessionMaxChars: { variable: "PALINODE_CLINE_SESSION_MAX_CHARS", fallback: 24_000, read: whole(0, 60_000), help: "injected characters alive in one session" },
   persist: { variable: "PALINODE_CLINE_PERSIST", fallback: true, read: readFlag, help: "0 = keep nothing on disk" },
-  stateDir: { variable: "PALINODE_CLINE_STATE_DIR", fallback: "", read: readLine, help: "where state is kept", shown: "<cline data dir>/palinode" },
+  stateDir: { variable: "PALINODE_CLINE_STATE_DIR", fallback: "", read: readFolder, help: "where state is kept, an absolute path", shown: "<cline data dir>/palinode" },
   project: { variable: "PALINODE_PROJECT", fallback: "", read: readLine, help: "project slug; derived from git when unset" },
   allowHttp: { variable: "PALINODE_ALLOW_HTTP", fallback: false, read: readFlag, help: "1 = send the token over plain http to any address" },
 };
@@ -213,6 +213,12 @@ function readProfile(raw: unknown): Profile | undefined {
 
 function readLine(raw: unknown): string | undefined {
   return typeof raw === "string" && raw.length <= 200 ? raw.trim() : undefined;
+}
+
+/** A relative folder would land in whatever repository is open. */
+function readFolder(raw: unknown): string | undefined {
+  const path = typeof raw === "string" ? raw.trim() : "";
+  return isAbsolute(path) && !/[\u0000-\u001f]/.test(path) ? path : undefined;
 }
 
 function readFlag(raw: unknown): boolean | undefined {

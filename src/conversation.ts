@@ -6,11 +6,11 @@ import type { Outcome } from "./breaker.ts";
 import { captureOf, isDue, savedByAgent, sessionEndBody } from "./capture.ts";
 import { type Reason, reasonOf } from "./client.ts";
 import { primes, recalls } from "./config.ts";
-import { dropTail, type Item, keepTail, sendCapture } from "./outbox.ts";
+import { dropTail, type Item, keepTail, sendCapture, tidy } from "./outbox.ts";
 import { bareWords, newestPrompt, type Prompt } from "./prompt.ts";
 import { type Channel, type Finding, type Memory, askDigest, askResolve, askSearch, askTriggers, countHits, queryOf, saysEnough, select } from "./recall.ts";
 import { capturedOnDisk, newRecord, pruneRecords, saveRecord, type SessionRecord } from "./record.ts";
-import { createEntry, replay, type Turn, visibleIn } from "./replay.ts";
+import { createEntry, isAnsweredElsewhere, replay, type Turn, visibleIn } from "./replay.ts";
 import { askerOf, drainSoon, senderOf, type Session } from "./session.ts";
 import { within } from "./time.ts";
 
@@ -34,10 +34,9 @@ interface Added {
 export class Conversation {
   readonly id: string;
   readonly session: Session;
+  readonly #isOwner: boolean;
   readonly #record: SessionRecord;
   readonly #asked: Set<string>;
-  /** Triggers that fired and found no room: their cooldown runs, so the next prompt shows them. */
-  #carried: Memory[] = [];
   #priming: Promise<Finding> | undefined;
   /** What no capture covers yet. */
   #tail: Item | undefined;
@@ -46,13 +45,18 @@ export class Conversation {
   #isPruned = false;
   readonly #abort = new AbortController();
 
-  /** `isOwner`: the conversation goes on with the session's record, in memory and on disk. */
+  /**
+   * `isOwner`: the conversation goes on with the session's record, in memory and on disk. A second one that does, after
+   * a resume or a fork, gets a copy: each replays its own.
+   */
   constructor(id: string, session: Session, isOwner: boolean) {
     this.id = id;
     this.session = session;
-    this.#record = isOwner ? session.record : newRecord(session.cwd);
+    this.#isOwner = isOwner;
+    this.#record = !isOwner ? newRecord(session.cwd) : session.isClaimed ? structuredClone(session.record) : session.record;
     this.#asked = new Set(this.#record.asked);
     if (isOwner) session.isClaimed = true;
+    if (isOwner) session.record = this.#record;
   }
 
   /** Returns the request with memory in place, or undefined when there is nothing to add. Back within the deadline. */
@@ -72,7 +76,7 @@ export class Conversation {
     const { session } = this;
     if (!session.config.capture) return;
     this.#takeIn(call.transcript);
-    if (!this.#isPruned) void pruneRecords(session.state, session.now());
+    if (!this.#isPruned) void pruneRecords(session.state, session.now()).then(() => tidy(session.state, session.now()));
     this.#isPruned = true;
     const tail = this.#tail;
     if (tail === undefined || !isDue(tail.prompts, this.#record.captured, session.config.minMessages)) return;
@@ -82,6 +86,7 @@ export class Conversation {
   /** Captures what no capture covers yet, and ends everything that is under way. */
   async dispose(): Promise<void> {
     this.#abort.abort();
+    if (this.#capturing !== undefined) await within(this.#capturing, this.session.config.hookDeadlineMs);
     if (this.#tail !== undefined) await within(this.#capture(this.#tail, "session_end"), this.session.config.hookDeadlineMs);
   }
 
@@ -97,8 +102,10 @@ export class Conversation {
       this.#asked.add(turn.prompt.key);
       // What this request lost of its history may be recalled for the prompt that comes with it.
       this.#record.ledger = replay(before, turn).ledger;
+      // Kept before anything is asked, so that no later process asks it again.
+      this.#save();
       try {
-        await this.#recallFor(turn.prompt, deadline);
+        if (!isAnsweredElsewhere(before, turn)) await this.#recallFor(turn.prompt, deadline);
       } catch (error) {
         this.session.log(`recall failed: ${reasonOf(error)}`);
       }
@@ -200,7 +207,7 @@ export class Conversation {
       const added = this.#add(prompt, [found], true);
       if (added.memories > 0) this.#save();
       if (added.memories > 0) this.session.log(`${found.channel} late: ${added.memories} memories, ${added.chars} characters`);
-    });
+    }).catch(() => undefined);
   }
 
   /** Puts findings into the ledger. */
@@ -211,10 +218,10 @@ export class Conversation {
     const isTold = this.#record.ledger.some((entry) => entry.kind === "digest");
     const digest = isTold ? [] : findings.filter((found) => found.channel === "prime").flatMap((found) => found.memories);
     const recalled = findings.filter((found) => found.channel !== "prime").flatMap((found) => found.memories);
-    const wanted = select([...this.#carried, ...recalled], visibleIn(this.#record.ledger), config.recallMaxResults);
+    const wanted = select([...this.#record.carried, ...recalled], visibleIn(this.#record.ledger), config.recallMaxResults);
     const first = this.#put(prompt, { kind: "digest", atEnd: isLate }, digest, DIGEST_TITLE, config.injectMaxChars);
     const second = this.#put(prompt, { kind: "recall", atEnd: isLate }, wanted, isLate ? LATE_TITLE : RECALL_TITLE, config.recallMaxChars);
-    this.#carried = wanted.slice(second.memories).filter((memory) => memory.entry.heading === undefined);
+    this.#record.carried = wanted.slice(second.memories).filter((memory) => memory.entry.heading === undefined);
     const reasons: Added["reasons"] = {
       ...(first.memories < digest.length && first.memories === 0 ? { prime: "budget" } : {}),
       ...(second.memories < wanted.length && second.memories === 0 ? { search: "budget" } : {}),
@@ -242,16 +249,19 @@ export class Conversation {
     const record = this.#record;
     const capture = captureOf(transcript);
     const sessionId = session.id ?? this.id;
-    if (record === session.record) record.captured = Math.max(record.captured, capturedOnDisk(session.state, sessionId));
+    const tail = this.#isOwner ? sessionId : `${sessionId}-${this.id}`;
+    if (this.#isOwner) record.captured = Math.max(record.captured, capturedOnDisk(session.state, sessionId));
+    // After an undo the count fell behind: what was said since is not covered.
+    if (capture.prompts < record.captured) record.captured = Math.max(0, capture.prompts - 1);
     if (savedByAgent(transcript, record.captured)) {
       record.captured = capture.prompts;
-      dropTail(senderOf(session), sessionId);
+      dropTail(senderOf(session), tail);
       this.#save();
     }
     this.#tail = undefined;
     if (capture.prompts <= record.captured || capture.prompts < session.config.minMessages) return;
     const body = sessionEndBody(capture, { sessionId, project: session.project, cwd: session.cwd, trigger: "session_end" });
-    this.#tail = { sessionId, prompts: capture.prompts, createdAt: session.now(), pid: process.pid, body, refusals: 0 };
+    this.#tail = { sessionId, tail, prompts: capture.prompts, createdAt: session.now(), pid: process.pid, body, refusals: 0 };
     keepTail(senderOf(session), this.#tail);
   }
 
@@ -270,7 +280,7 @@ export class Conversation {
     // Once it is in a file it will arrive, so it counts as captured now; the record must not lag behind the queue.
     const isKept = keepTail(sender, item);
     if (isKept) this.#covered(item);
-    const reason = await sendCapture(sender, item);
+    const reason = await sendCapture(sender, item, isKept);
     if (reason === undefined && !isKept) this.#covered(item);
     if (reason === "unauthorized" || reason === "denied") session.stopped.capture = reason;
     if (reason === undefined) drainSoon(session, item.sessionId);
@@ -298,7 +308,7 @@ export class Conversation {
   #save(): void {
     const { session } = this;
     this.#record.asked = [...this.#asked];
-    if (this.#record === session.record) saveRecord(session.state, session.id, this.#record);
+    if (this.#isOwner) saveRecord(session.state, session.id, this.#record);
   }
 }
 

@@ -7,8 +7,8 @@ import { digestOf } from "./prompt.ts";
 import { coverInRecord } from "./record.ts";
 import { fileStem, type State } from "./state.ts";
 
-/** The server may embed twice while it stores a session (palinode-api.md, 3.2); a hook does not wait so long. */
-const POST_TIMEOUT_MS = 30_000;
+/** A slow server may store a session after that all the same: it is looked up before it is sent again. */
+const POST_TIMEOUT_MS = 5000;
 /** Who sends a capture says so on its file this often, and has lost it when it said nothing for that long. */
 const HEARTBEAT_MS = 1000;
 const LEASE_MS = 4000;
@@ -26,6 +26,8 @@ const NEVER_ARRIVED: readonly Reason[] = ["refused", "dns", "unauthorized", "den
 /** One capture, as it lies on disk. Redacted before it gets here. */
 export interface Item {
   readonly sessionId: string;
+  /** Whose tail it is: the session's, or one conversation's of several. */
+  readonly tail: string;
   readonly prompts: number;
   readonly createdAt: number;
   /** The process that wrote it. */
@@ -48,20 +50,27 @@ export interface Sender {
   readonly signal?: AbortSignal;
 }
 
-/** Leaves what a session would say now on disk, as unsent. Returns false where nothing is kept. */
+/** Leaves what a conversation would say now on disk, as unsent. Returns false where nothing is kept. */
 export function keepTail({ state }: Sender, item: Item): boolean {
-  return state.write(tailName(item.sessionId), item);
+  return state.write(tailName(item.tail), item);
 }
 
-/** Forgets what a session would say: something else covers it. */
-export function dropTail({ state }: Sender, sessionId: string): void {
-  state.remove(tailName(sessionId));
+/** Forgets what a conversation would say: something else covers it. */
+export function dropTail({ state }: Sender, tail: string): void {
+  state.remove(tailName(tail));
+}
+
+/** Keeps the folders of waiting and refused captures within bounds, whatever the server does. Does not block. */
+export async function tidy(state: State, now: number): Promise<void> {
+  for (const folder of ["queue", "refused", "tails"]) await state.prune(folder, { maxFiles: MAX_FILES, maxAgeMs: MAX_AGE_MS }, now);
 }
 
 /** Sends a session's capture: as the file that `keepTail` left, or directly where nothing is kept. Never rejects. */
-export async function sendCapture(sender: Sender, item: Item): Promise<Reason | undefined> {
-  const claim = claimed(sender.state, tailName(item.sessionId), queueName(item));
-  return claim === undefined ? (await post(sender, item)).reason : holding(sender, claim, () => send(sender, claim, item));
+export async function sendCapture(sender: Sender, item: Item, isKept: boolean): Promise<Reason | undefined> {
+  if (!isKept) return (await post(sender, item)).reason;
+  const claim = claimed(sender.state, tailName(item.tail), queueName(item));
+  // Another process of this session was faster with the same file: it sends it.
+  return claim === undefined ? undefined : holding(sender, claim, () => send(sender, claim, item));
 }
 
 /**
@@ -83,7 +92,7 @@ export async function drain(sender: Sender, ownSessionId: string): Promise<boole
     const reason = await holding(sender, claim, () => deliver(sender, claim, since));
     if (reason !== undefined && reason !== "bad-response") return false;
   }
-  await state.prune("queue", { maxFiles: MAX_FILES, maxAgeMs: MAX_AGE_MS }, now());
+  await tidy(state, now());
   return false;
 }
 
@@ -216,14 +225,19 @@ function isAlive(pid: number): boolean {
 }
 
 function readItem(raw: unknown): Item | undefined {
-  const { sessionId, prompts, createdAt, pid, body, refusals, unknownSince } = asRecord(raw);
+  const { sessionId, tail, prompts, createdAt, pid, body, refusals, unknownSince } = asRecord(raw);
   if (asText(sessionId) === undefined || asText(asRecord(body).summary) === undefined) return undefined;
-  if (typeof prompts !== "number" || typeof createdAt !== "number" || typeof pid !== "number") return undefined;
+  if (typeof prompts !== "number" || !isTime(createdAt) || typeof pid !== "number") return undefined;
   return {
-    sessionId: String(sessionId), prompts, createdAt, pid, body: asRecord(body),
+    sessionId: String(sessionId), tail: asText(tail) ?? String(sessionId), prompts, createdAt, pid, body: asRecord(body),
     refusals: typeof refusals === "number" ? refusals : 0,
-    ...(typeof unknownSince === "number" ? { unknownSince } : {}),
+    ...(isTime(unknownSince) ? { unknownSince } : {}),
   };
+}
+
+/** Epoch milliseconds that a date can be made of. */
+function isTime(value: unknown): value is number {
+  return typeof value === "number" && value > 0 && value < 8e15;
 }
 
 function limitsOf({ signal }: Sender) {
@@ -235,12 +249,12 @@ function datesFrom(sentAt: number): Set<string> {
   return new Set([sentAt - POST_TIMEOUT_MS, sentAt, sentAt + POST_TIMEOUT_MS].map((at) => new Date(at).toISOString().slice(0, 10)));
 }
 
-function tailName(sessionId: string): string {
-  return `tails/${fileStem(sessionId)}.json`;
+function tailName(tail: string): string {
+  return `tails/${fileStem(tail)}.json`;
 }
 
 function queueName(item: Item): string {
-  return `queue/${String(item.createdAt).padStart(13, "0")}-${digestOf(`${item.sessionId} ${item.prompts}`)}.json`;
+  return `queue/${String(item.createdAt).padStart(13, "0")}-${digestOf(`${item.tail} ${item.prompts}`)}.json`;
 }
 
 function unclaimed(claim: string): string {

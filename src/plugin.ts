@@ -38,6 +38,10 @@ export function createPalinodePlugin(options: PalinodeOptions = {}): PalinodePlu
     const context = readSetupContext(ctx);
     const { config, problems } = readConfig(options);
     const session = createSession(config, context, surroundings, agentId);
+    const former = sessions.findIndex((each) => each.id !== undefined && each.id === session.id);
+    // Set up again: the same session, in a fresh object. What was not kept on disk is handed on.
+    if (former !== -1) session.record = config.persist ? session.record : (sessions[former]?.record ?? session.record);
+    if (former !== -1) sessions.splice(former, 1);
     if (problems.length > 0) session.log(`settings left at their defaults: ${problems.join("; ")}`);
     if (problems.length > 0) session.record.problems = problems;
     sessions.push(session);
@@ -57,15 +61,17 @@ export function createPalinodePlugin(options: PalinodeOptions = {}): PalinodePlu
   }
 
   /**
-   * Hooks are not told their session. It is the one that was set up for this agent, else the one that knows these
-   * prompts, else the oldest that has no conversation yet, else the newest.
+   * Hooks are not told their session. It is the one that was set up for this agent, else the newest that has no
+   * conversation yet (a host sets a session up just before its first run), else the one that knows these prompts.
    */
   function startConversation({ conversationId, agentId, transcript }: HookCall): Conversation {
     const keys = promptKeys(transcript);
     const knows = (session: Session): boolean => session.record.asked.some((key) => keys.has(key));
+    const isFree = (session: Session): boolean => session.agentId === undefined && !session.isClaimed;
     const session = sessions.find((each) => each.agentId !== undefined && each.agentId === agentId)
-      ?? sessions.find(knows)
-      ?? sessions.find((each) => each.agentId === undefined && !each.isClaimed)
+      ?? sessions.findLast((each) => isFree(each) && each.id !== undefined)
+      ?? sessions.findLast(knows)
+      ?? sessions.findLast(isFree)
       ?? sessions.at(-1) ?? startSession({});
     // A conversation that shares nothing with its session's record must not overwrite it.
     return new Conversation(conversationId, session, !session.isClaimed || knows(session));

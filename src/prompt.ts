@@ -63,9 +63,17 @@ export function promptKeys(transcript: readonly Message[]): Set<string> {
 /** Returns what the person said, without envelopes, attachments, our own blocks and `<private>` spans; maybe empty. */
 export function bareWords(message: Message): string {
   const texts = textsOf(message);
+  // Where one part is wrapped, those beside it are the host's: attachments, notices, reminders.
+  const wrapped = texts.filter((text) => WRAPPED.test(text));
+  const spoken = wrapped.length > 0 ? wrapped : texts;
   // Basic compaction folds all prompts into one message, a part each: the newest is the last.
-  const spoken = asRecord(asRecord(message).metadata).kind === "compaction" ? texts.slice(-1) : texts;
-  return spoken.map(unwrap).filter((text) => text !== "").join("\n");
+  const newest = asRecord(asRecord(message).metadata).kind === "compaction" ? spoken.slice(-1) : spoken;
+  return dropPrivate(newest.map(unwrap).filter((text) => text !== "").join("\n")).trim();
+}
+
+/** Returns text without `<private>` spans; one that is never closed runs to the end. */
+export function dropPrivate(text: string): string {
+  return dropSpans(text, "private", true);
 }
 
 /**
@@ -129,7 +137,7 @@ function endOfCutBlock(text: string, start: number): number {
 
 /** Hidden characters go first: a tag with one inside is still a tag to a reader. */
 function unwrap(text: string): string {
-  let words = dropSpans(stripOurBlocks(clean(text)), "private", true);
+  let words = stripOurBlocks(clean(text));
   for (const tag of HOST_TAGS) words = dropSpans(words, tag, false);
   return openEnvelope(words).replace(LEFTOVER_ENVELOPE, "").trim();
 }

@@ -49,6 +49,8 @@ export interface Asker {
 const MAX_QUERY_CHARS = 2000;
 /** Of a longer prompt only head and tail are looked at, well beyond what any secret in the query could start in. */
 const MAX_READ_CHARS = 200_000;
+/** More at once is no prompt's business, and each costs work. */
+const MAX_TRIGGERS = 20;
 const MAX_TRIGGER_FILES = 2;
 const MAX_TRIGGER_CHARS = 1200;
 const MAX_SNIPPET_CHARS = 300;
@@ -94,9 +96,9 @@ export async function askDigest(asker: Asker): Promise<Finding> {
 export function askTriggers(asker: Asker, query: string): Promise<Finding> {
   const { client, signal } = asker;
   return finding("triggers", async () => {
-    const fired = rowsOf(await client.post("/check-triggers", { query }, { signal }), "/check-triggers")
-      .filter((row) => asText(row.memory_file) !== undefined);
-    const unique = fired.filter((row, index) => fired.findIndex((other) => other.memory_file === row.memory_file) === index);
+    const fired = rowsOf(await client.post("/check-triggers", { query }, { signal }), "/check-triggers");
+    const named = fired.filter((row) => asText(row.memory_file) !== undefined);
+    const unique = [...new Map(named.map((row) => [row.memory_file, row])).values()].slice(0, MAX_TRIGGERS);
     return { memories: await Promise.all(unique.map((row, index) => triggerMemory(asker, row, index < MAX_TRIGGER_FILES))) };
   });
 }
@@ -113,7 +115,8 @@ export function askSearch(asker: Asker, query: string, extra = 0, heading = RELA
       mode: "passive",
       session_id: sessionId,
     };
-    const hits = rowsOf(await client.post("/search", body, { signal }), "/search").filter((row) => pathOf(row) !== "");
+    const rows = rowsOf(await client.post("/search", body, { signal }), "/search");
+    const hits = rows.slice(0, 2 * body.limit + MAX_HITS).filter((row) => pathOf(row) !== "");
     const close = hits.filter((row) => scoreOf(row) === null || Number(scoreOf(row)) >= config.recallThreshold);
     const memories = close.filter((row) => !isOwn(row, sessionId)).map((row) => hitMemory(row, heading));
     if (memories.length > 0) return { memories };
@@ -240,8 +243,8 @@ function wholeKey(path: string): string {
 }
 
 function resolvedFinding(answer: Record<string, unknown>): Finding {
-  const parts = ["selected", "replaced", "conflicts", "insufficient"].map((name) => answer[name]);
-  const count = parts.reduce<number>((sum, part) => sum + (Array.isArray(part) ? part.length : 0), 0);
+  const parts = ["selected", "replaced", "conflicts", "insufficient", "omitted_conflicts", "other_projects_withheld"].map((name) => answer[name]);
+  const count = parts.reduce<number>((sum, part) => sum + (Array.isArray(part) ? part.length : typeof part === "number" ? part : 0), 0);
   const text = asText(answer.text);
   // The text is never empty, so emptiness shows in the counts alone (palinode-api.md, 2.11).
   if (text === undefined || count === 0) return { channel: "search", memories: [], reason: text === undefined ? "bad-response" : "no-hits" };
@@ -285,7 +288,7 @@ function nearEqual(a: string, b: string): boolean {
 }
 
 function wordsOf(text: string): Set<string> {
-  return new Set(text.slice(0, 2000).toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []);
+  return new Set(text.slice(0, 1000).toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []);
 }
 
 function compare(a: string, b: string): number {

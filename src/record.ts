@@ -2,6 +2,7 @@
 // the last word of each channel. Rows that cannot be read are left out; the good ones stay.
 import { asRecord, asText } from "./cline.ts";
 import type { Reason } from "./client.ts";
+import type { Memory } from "./recall.ts";
 import type { Anchor, Ledger, LedgerEntry } from "./replay.ts";
 import { fileStem, type State } from "./state.ts";
 
@@ -31,19 +32,21 @@ export interface SessionRecord {
   channels: Record<string, ChannelNews>;
   /** Memories that found no room. */
   leftOut: number;
+  /** Triggers that fired and found no room: their cooldown runs, so the next prompt shows them. */
+  carried: Memory[];
   /** Settings that were left at their defaults, and why. */
   problems?: readonly string[];
 }
 
 /** Returns an empty record. */
 export function newRecord(cwd: string | undefined): SessionRecord {
-  return { cwd, isPrimed: false, asked: [], ledger: [], captured: 0, channels: {}, leftOut: 0 };
+  return { cwd, isPrimed: false, asked: [], ledger: [], captured: 0, channels: {}, leftOut: 0, carried: [] };
 }
 
 /** Returns what is known of a session, or an empty record. Never throws. */
 export function loadRecord(state: State, sessionId: string | undefined, cwd: string | undefined): SessionRecord {
   const raw = sessionId === undefined ? {} : asRecord(state.read(recordName(sessionId)));
-  const { isPrimed, asked, ledger, captured, channels, leftOut } = raw;
+  const { isPrimed, asked, ledger, captured, channels, leftOut, carried } = raw;
   return {
     cwd,
     isPrimed: isPrimed === true,
@@ -52,6 +55,7 @@ export function loadRecord(state: State, sessionId: string | undefined, cwd: str
     captured: count(captured),
     channels: asRecord(channels) as Record<string, ChannelNews>,
     leftOut: count(leftOut),
+    carried: Array.isArray(carried) ? carried.flatMap(readCarried) : [],
   };
 }
 
@@ -89,6 +93,13 @@ function readEntry(raw: unknown): LedgerEntry[] {
   if (typeof prompt !== "string" || typeof text !== "string" || asText(id) === undefined || typeof createdAt !== "number") return [];
   if (!Array.isArray(seen) || !seen.every((key) => typeof key === "string")) return [];
   return [{ kind, atEnd: atEnd === true, prompt, text, seen, id: String(id), createdAt, anchor: place }];
+}
+
+function readCarried(raw: unknown): Memory[] {
+  const { keys, path, gist, entry } = asRecord(raw);
+  const { lines } = asRecord(entry);
+  if (![keys, lines].every((list) => Array.isArray(list) && list.every((text) => typeof text === "string"))) return [];
+  return typeof path === "string" && typeof gist === "string" ? [{ keys: keys as string[], path, gist, score: null, entry: { lines: lines as string[] } }] : [];
 }
 
 function readAnchor(raw: unknown): Anchor | undefined {

@@ -19,6 +19,9 @@ const ISSUED_TOKENS = new RegExp(
     // AWS, Google, DigitalOcean, Tailscale, Supabase
     "(?:AKIA|ASIA|AGPA|AROA)[0-9A-Z]{16}(?![0-9A-Z])", "AIza[\\w-]{30,999}", "ya29\\.[\\w-]{16,999}", "do[opr]_v1_\\w{32,999}",
     "tskey-[\\w-]{16,999}", "sbp_\\w{20,999}",
+    // Google OAuth, Vault, Grafana, Figma, Notion, Square, New Relic, Mailgun, Twilio
+    "GOCSPX-[\\w-]{20,99}", "hvs\\.[\\w-]{20,999}", "glsa_\\w{20,99}", "figd_[\\w-]{20,99}", "ntn_\\w{20,99}", "sq0(?:atp|csp)-[\\w-]{20,99}", "NRAK-\\w{20,99}",
+    "key-[0-9a-f]{32}(?![0-9a-f])", "SK[0-9a-f]{32}(?![0-9a-f])",
     // Package registries
     "npm_\\w{30,999}", "pypi-\\w[\\w-]{30,999}", "dckr_pat_[\\w-]{20,999}",
     // Stripe, Shopify, SendGrid, Linear, Atlassian, Telegram, age
@@ -78,6 +81,9 @@ const TOLD: readonly (readonly [RegExp, string])[] = [
   [/(https?:\/\/)[^\s/@:"'<>]{16,400}@/gi, `$1${MARK}@`],
   // The header, with a scheme or without
   [/(authorization(?:\\{0,7}["'])?[ \t]*[:=][ \t]*(?:\\{0,7}["'`])?)(?:(?:bearer|basic|token|digest|apikey)[ \t]+)?[^\s"'`,\\]+/gi, `$1${MARK}`],
+  // Cookies, and signatures in addresses
+  [/((?:set-)?cookie(?:\\{0,7}["'])?[ \t]*:[ \t]*(?:\\{0,7}["'`])?)[^\s"'`\\][^\n"'`\\]{0,4000}/gi, `$1${MARK}`],
+  [/([?&](?:sig|signature|x-amz-signature)=)[^\s&"'`<>]{8,999}/gi, `$1${MARK}`],
   // curl -u user:password; numbers are ids (`docker run -u 1000:1000`)
   [/((?:^|\s)(?:-u|--(?:proxy-)?user)[ \t=]{0,9}(["'])[^\s:"']{1,100}:)[^\n]*?(?=\2|\n|$)/g, `$1${MARK}`],
   [/((?:^|\s)(?:-u|--(?:proxy-)?user)[ \t=]{0,9}(?!\d{1,9}:\d)[^\s:"']{1,100}:)(?!\/\/)(?:"[^"\n]*"?|'[^'\n]*'?|[^\s"']+)/g, `$1${MARK}`],

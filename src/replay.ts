@@ -56,6 +56,11 @@ export function replay(ledger: Ledger, turn: Turn): { ledger: Ledger; messages: 
   const kept: LedgerEntry[] = [];
   const blocksAfter = new Map<number, Message[]>();
   for (const entry of ledger) {
+    if (places.has(entry.id)) {
+      // A host that keeps what was added has it in place already.
+      kept.push(entry);
+      continue;
+    }
     const found = entry.anchor === null ? -1 : places.find(entry.anchor);
     const isGone = entry.anchor !== null && found === -1;
     if (isGone && entry.kind !== "digest" && entry.prompt !== turn.prompt?.key) continue;
@@ -63,8 +68,15 @@ export function replay(ledger: Ledger, turn: Turn): { ledger: Ledger; messages: 
     kept.push(found === -1 ? { ...entry, anchor: places.anchorAt(index) } : entry);
     blocksAfter.set(index, [...(blocksAfter.get(index) ?? []), toMessage(entry)]);
   }
-  if (kept.length === 0) return { ledger: kept, messages: undefined };
+  if (blocksAfter.size === 0) return { ledger: kept, messages: undefined };
   return { ledger: kept, messages: turn.request.flatMap((message, index) => [message, ...(blocksAfter.get(index) ?? [])]) };
+}
+
+/** Returns whether another copy of the plugin has answered this prompt already: a block that is not ours follows it. */
+export function isAnsweredElsewhere(ledger: Ledger, turn: Turn): boolean {
+  const own = new Set<unknown>(ledger.map((entry) => entry.id));
+  const since = turn.request.slice(indexOfPrompt(turn) + 1);
+  return indexOfPrompt(turn) !== -1 && since.some((message) => asRecord(asRecord(message).metadata).kind === INJECTED_KIND && !own.has(asRecord(message).id));
 }
 
 /** What the model can see in a ledger's blocks: keys of memories, and the lines that show them. */
@@ -139,7 +151,7 @@ function createPlaces({ request, transcript }: Turn) {
     return { id: null, print, ordinal: Math.max(0, total - (alike.length - alike.indexOf(index))) };
   }
 
-  return { find, anchorAt };
+  return { find, anchorAt, has: (id: string) => byId.has(id) };
 }
 
 function indexesByPrint(messages: readonly Message[]): Map<string, number[]> {

@@ -37,7 +37,7 @@ export interface Session {
   /** Ends what was started ahead of prompts and behind runs. */
   readonly abort: AbortController;
   /** What is known of the session from this and earlier processes. */
-  readonly record: SessionRecord;
+  record: SessionRecord;
   /** True once a conversation works with the record. */
   isClaimed: boolean;
   /** The digest that was asked for ahead of the first prompt; taken once. */
@@ -153,7 +153,8 @@ function breakerFor(config: Config, state: State, { breakers, now }: Surrounding
 function createLog({ logger }: SetupContext): (line: string) => void {
   return (line) => {
     try {
-      (logger?.debug ?? logger?.log)?.call(logger, `palinode: ${line}`);
+      const told: unknown = (logger?.debug ?? logger?.log)?.call(logger, `palinode: ${line}`);
+      if (told instanceof Promise) told.catch(() => undefined);
     } catch {
       // A host's logger is no reason to fail.
     }

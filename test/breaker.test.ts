@@ -35,6 +35,21 @@ test("three failures in a row pause for 30 s, doubling to 5 min, with one probe 
   assert.equal(breaker.start(), undefined, "it is all forgotten");
 });
 
+test("quiet that the server asked for outlasts an answer on another route, and is never shortened", () => {
+  let now = 1_000_000;
+  const breaker = new Breaker(memoryState(), "x", () => now);
+  breaker.start();
+  breaker.finish("failed");
+  breaker.limit(120_000);
+  breaker.finish("answered");
+  assert.equal(breaker.start(), "rate-limited");
+  breaker.limit(1000);
+  now += 60_000;
+  assert.equal(breaker.start(), "rate-limited");
+  now += 60_000;
+  assert.equal(breaker.start(), undefined);
+});
+
 test("one or two failures among answers never pause", () => {
   const breaker = new Breaker(noState, "x", () => 0);
   for (let round = 0; round < 10; round += 1) {

@@ -99,6 +99,19 @@ test("malformed payloads of any shape are met with silence", async (t) => {
   assert.deepEqual([host.failures, host.violations], [[], []]);
 });
 
+test("answers with thousands of rows cost no hook its deadline", async (t) => {
+  const row = (index: number) => ({ memory_file: `m/${index}.md`, description: `${index} ${"several words of a long description ".repeat(40)}`, score: 0.9 });
+  const { server, host, chat, memory } = await openScene(t);
+  server.fault("/check-triggers", { json: Array.from({ length: 1000 }, (_, index) => row(index)) });
+  server.fault("/search", { json: Array.from({ length: 3000 }, (_, index) => ({ rel_path: `s/${index}.md`, snippet: row(index).description, raw_score: 0.9 })) });
+  for (let prompt = 0; prompt < 6; prompt += 1) {
+    chat.say(`${ROLLBACK_PROMPT} (${prompt})`);
+    await memory();
+    chat.answer("ok");
+  }
+  assert.deepEqual([host.failures, host.status], [[], "ready"]);
+});
+
 test("a timed-out prompt is not asked again, and the worker can end by itself", async (t) => {
   const { server, host, chat, memory } = await openScene(t, { env: { PALINODE_CLINE_HOOK_DEADLINE_MS: "100", PALINODE_HOOK_RECALL_TIMEOUT: "0.3" } });
   server.fault("*", { hang: true });

@@ -245,6 +245,28 @@ test("queue files of any shape are set aside or dropped, and at most 200 and a w
   assert.deepEqual(scene.host.failures, []);
 });
 
+test("one bad date in a queue file holds nobody up", async (t) => {
+  const scene = await openScene(t);
+  const queue = join(scene.stateDir, "queue");
+  mkdirSync(queue, { recursive: true });
+  writeFileSync(join(queue, "1-bad.json"), itemText({ unknownSince: 1e300 }));
+  writeFileSync(join(queue, "2-worse.json"), itemText({ createdAt: -1 }));
+  writeFileSync(join(queue, "3-good.json"), itemText({ sessionId: "good" }));
+  await oneMorePrompt(scene, scene.host);
+  await until("both good ones arrived", () => scene.server.sessions.length === 2);
+  await until("the other is set aside", () => queued(scene).join() === "2-worse.json.bad");
+});
+
+test("the queue keeps to its bounds while the server is away", async (t) => {
+  const scene = await openScene(t);
+  const queue = join(scene.stateDir, "queue");
+  mkdirSync(queue, { recursive: true });
+  for (let index = 0; index < 260; index += 1) writeFileSync(join(queue, `${1000 + index}-x.json`), itemText());
+  await scene.server.close();
+  await work(scene, PROMPTS.slice(0, 3));
+  await until("200 are left", () => queued(scene).length <= 201);
+});
+
 test("the server names a capture's file as the look-up expects", async (t) => {
   const scene = await openScene(t, { server: { dedup: false } });
   await work(scene, PROMPTS.slice(0, 3));

@@ -266,3 +266,13 @@ function user(text: string, metadata?: object): Message {
 function assistant(text: string): Message {
   return { role: "assistant", content: [{ type: "text", text }] };
 }
+
+test("a private span that opens in one part and closes in the next lets nothing out", () => {
+  const parts = ["hello <private>abc", "ZEBRA42</private> bye"].map((text) => ({ type: "text", text: `<user_input mode="act">${text}</user_input>` }));
+  assert.equal(bareWords({ role: "user", content: parts }), "hello  bye");
+});
+
+test("parts beside a wrapped one are the host's, whatever they hold", () => {
+  const parts = ["<file_content path=\"a\">x </file_content> SECRET-FILE</file_content>", "<user_input mode=\"act\">fix it</user_input>", "[SYSTEM] be quick", "<environment_details> cwd"].map((text) => ({ type: "text", text }));
+  assert.equal(bareWords({ role: "user", content: parts }), "fix it");
+});

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createChat, injected, textOf } from "./helpers/chat.ts";
+import { createPalinodePlugin } from "../src/plugin.ts";
 import { openScene, PNPM, ROLLBACK, ROLLBACK_PROMPT } from "./helpers/scene.ts";
 
 const DIGEST = `<palinode-memory>
@@ -260,6 +261,26 @@ test("conversations of one plugin are kept apart", async (t) => {
     assert.equal(injected((result as { messages: [] }).messages).length, 2);
   }
   assert.equal(server.calls("/list").length, 2);
+});
+
+test("sessions of one plugin object keep their ids, also set up twice or never prompted", async (t) => {
+  const { server, stateDir, folder } = await openScene(t);
+  const plugin = createPalinodePlugin({ apiUrl: server.url, stateDir });
+  const setup = (id?: string) => plugin.setup({ registerTool() {} }, { ...(id ? { session: { sessionId: id } } : {}), workspaceInfo: { rootPath: folder } });
+  const ask = async (name: string) => {
+    const chat = createChat({ conversationId: name });
+    chat.say(`${ROLLBACK_PROMPT} ${name}`);
+    await plugin.hooks.beforeModel(chat.beforeModel());
+    return (server.calls("/search").at(-1)?.body as { session_id: string }).session_id;
+  };
+  setup();
+  setup("never-prompted");
+  setup("a");
+  assert.equal(await ask("conv_1"), "a");
+  setup("a");
+  assert.equal(await ask("conv_2"), "a");
+  setup("b");
+  assert.equal(await ask("conv_3"), "b");
 });
 
 test("`new Agent` gets hooks and no tools from a setup with one argument", async (t) => {

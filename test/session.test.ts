@@ -282,6 +282,56 @@ test("a late answer survives a kill", async (t) => {
   assert.match(textOf((await model(chat, restart())).at(-1)), /insights\/rollback\.md/);
 });
 
+test("a host that keeps what was added has every block once", async (t) => {
+  const { chat, model } = await openScene(t);
+  chat.say(ROLLBACK_PROMPT);
+  const kept = await model();
+  chat.messages.splice(0, chat.messages.length, ...kept);
+  chat.answer("ok");
+  chat.say("ok");
+  const after = await model();
+  assert.equal(injected(after).length, 2);
+  assert.equal(sharedPrefix(kept, after), kept.length);
+});
+
+test("a second copy of the plugin leaves a prompt to the first", async (t) => {
+  const { chat, host, server, restart } = await openScene(t);
+  const other = restart({ context: { session: { sessionId: "1796000000000_other" } } });
+  chat.say(ROLLBACK_PROMPT);
+  const payload = chat.beforeModel();
+  const first = ((await host.beforeModel(payload)).result as { messages: Message[] }).messages;
+  const searches = server.calls("/search").length;
+  const { result } = await other.beforeModel({ snapshot: payload.snapshot, request: { ...payload.request, messages: first } });
+  assert.equal(result, undefined);
+  assert.equal(server.calls("/search").length, searches);
+});
+
+test("a trigger that found no room is shown at the next prompt, also by a fresh process", async (t) => {
+  const bodies = ["one", "two"].map((name) => ({ file: `t/${name}.md`, body: `${name} `.repeat(250) }));
+  const triggers = bodies.map(({ file }) => ({ description: `${ROLLBACK_PROMPT} ${file}`, memory_file: file, threshold: 0.5 }));
+  const { chat, model, host, restart } = await openScene(t, { server: { memories: bodies, triggers }, env: { PALINODE_HOOK_RECALL_MAX_CHARS: "1350", PALINODE_HOOK_RECALL_MAX_RESULTS: "0" } });
+  chat.say(ROLLBACK_PROMPT);
+  const first = injected(await model()).map(textOf).join("\n");
+  await host.kill();
+  chat.answer("ok");
+  chat.say("And what about something else entirely?");
+  const both = injected(await model(chat, restart())).map(textOf).join("\n");
+  assert.equal(first.match(/### Trigger fired/g)?.length, 1);
+  assert.deepEqual((both.match(/### Trigger fired: .*/g) ?? []).sort(), ["### Trigger fired: t/one.md", "### Trigger fired: t/two.md"]);
+});
+
+test("a prompt whose recall was killed is not asked again", async (t) => {
+  const { chat, host, server, restart, model } = await openScene(t, { server: { version: "0.13.0" } });
+  server.fault("/search", { hang: true });
+  chat.say(ROLLBACK_PROMPT);
+  const killed = host.beforeModel(chat.beforeModel());
+  await until("it was asked", () => server.calls("/search").length === 1);
+  await host.kill();
+  await killed;
+  await model(chat, restart());
+  assert.deepEqual([server.calls("/search").length, server.calls("/check-triggers").length], [1, 1]);
+});
+
 test("two processes on one session leave a whole file", async (t) => {
   const { chat, model, host, restart, stateDir } = await openScene(t);
   const other = restart();
