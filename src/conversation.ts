@@ -86,8 +86,9 @@ export class Conversation {
   /** Captures what no capture covers yet, and ends everything that is under way. */
   async dispose(): Promise<void> {
     this.#abort.abort();
-    if (this.#capturing !== undefined) await within(this.#capturing, this.session.config.hookDeadlineMs);
-    if (this.#tail !== undefined) await within(this.#capture(this.#tail, "session_end"), this.session.config.hookDeadlineMs);
+    const deadline = Date.now() + this.session.config.hookDeadlineMs;
+    if (this.#capturing !== undefined) await within(this.#capturing, deadline - Date.now());
+    if (this.#tail !== undefined) await within(this.#capture(this.#tail, "session_end"), Math.max(0, deadline - Date.now()));
   }
 
   /** Ends what is under way without a last capture: the conversation made room for others. */
