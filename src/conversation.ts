@@ -252,8 +252,6 @@ export class Conversation {
     const sessionId = session.id ?? this.id;
     const tail = this.#isOwner ? sessionId : `${sessionId}-${this.id}`;
     if (this.#isOwner) record.captured = Math.max(record.captured, capturedOnDisk(session.state, sessionId));
-    // After an undo the count fell behind: what was said since is not covered.
-    if (capture.prompts < record.captured) record.captured = Math.max(0, capture.prompts - 1);
     if (savedByAgent(transcript, record.captured)) {
       record.captured = capture.prompts;
       dropTail(senderOf(session), tail);

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { PROVIDER } from "./cline.ts";
+import { createSandbox, PROVIDER } from "./cline.ts";
 import type { Recorded } from "./model-server.ts";
 import { assertChain, assertExtends, assertRemembered, count, DIGEST, memoryMessages, systemAndTools } from "./requests.ts";
 import { arrange, CORE, e2e, PROMPTS, RETRIES, ROLLBACK, STAGING, type Scene } from "./scene.ts";
@@ -19,12 +19,14 @@ async function oneShot(scene: Scene, prompt: string): Promise<Recorded[]> {
 }
 
 e2e("cline auth configures the provider that these tests write by hand", async (t, parts) => {
-  const { sandbox, model } = await arrange(t, parts);
+  const modelUrl = "http://127.0.0.1:1/v1";
+  const sandbox = await createSandbox(parts, { model: modelUrl });
+  t.after(sandbox.stop);
   const file = join(sandbox.clineDir, "data/settings/providers.json");
   const read = (): unknown => JSON.parse(readFileSync(file, "utf8"), (key, value) => key === "updatedAt" ? "" : value);
   const ours = read();
   const { id, key, model: modelId } = PROVIDER;
-  const { code } = await sandbox.cline("auth", "-p", id, "-k", key, "-m", modelId, "-b", model.url);
+  const { code } = await sandbox.cline("auth", "-p", id, "-k", key, "-m", modelId, "-b", modelUrl);
   assert.equal(code, 0);
   assert.deepEqual(read(), ours);
 });

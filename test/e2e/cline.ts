@@ -45,12 +45,10 @@ export interface Sandbox {
   stop(): Promise<void>;
 }
 
-/** What `sdk-driver.mjs` reports. */
+/** What `sdk-driver.mjs` reports of its last session. */
 export interface Driven {
   sessionId?: string;
   answers: string[];
-  /** With `how: "find"`: the files that a session would load as plugins. */
-  found?: string[];
   /** With `how: "load"`: what loading them took, in milliseconds of processor time. */
   cpuMs?: number;
 }

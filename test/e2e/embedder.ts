@@ -19,7 +19,7 @@ export async function startEmbedder(): Promise<{ url: string; stop(): Promise<vo
 }
 
 /** Unit length matters: the server computes cosines from distances and trusts the vectors. */
-export function embed(text: string): number[] {
+function embed(text: string): number[] {
   const vector = new Array<number>(DIMENSIONS).fill(0);
   for (const word of text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? ["nothing"]) {
     vector[bucket(word)]! += 1;

@@ -4,6 +4,7 @@ import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, relative } from "node:path";
+import { pathToFileURL } from "node:url";
 import { PLUGIN } from "./cline.ts";
 import { assertChain, assertRemembered, count, DIGEST } from "./requests.ts";
 import { CORE, e2e, PROMPTS, ROLLBACK, type Scene, visit } from "./scene.ts";
@@ -13,9 +14,11 @@ declare const REPOSITORY: string;
 /** What `--json` prints. */
 interface Installed { installPath: string; entryPaths: string[] }
 
-/** 3.0.65 has no `cline plugin list`: what is installed is what the host would load for a session. */
-async function listed({ sandbox }: Scene): Promise<string[]> {
-  return (await sandbox.drive({ how: "find" })).found ?? [];
+/** 3.0.65 has no `cline plugin list`: what is installed is what the host's own search finds to load. */
+async function listed({ parts, sandbox }: Scene): Promise<string[]> {
+  const storage = join(parts.modules, "@cline/shared/dist/storage/index.js");
+  const host = await import(pathToFileURL(storage).href) as { discoverPluginModulePaths(folder: string): string[] };
+  return host.discoverPluginModulePaths(join(sandbox.clineDir, "plugins"));
 }
 
 async function assertWorks(scene: Scene): Promise<void> {

@@ -4,7 +4,6 @@ import { texts, type ChatMessage, type Recorded } from "./model-server.ts";
 
 const OPENING = "<palinode-memory>";
 export const DIGEST = "## Palinode memory (session start)";
-export const RECALL = "## Palinode recall (this prompt)";
 
 /** Asserts that `next` begins with every message of `previous`, byte for byte as they crossed the wire. */
 export function assertExtends(previous: Recorded, next: Recorded, where = ""): void {
@@ -62,7 +61,7 @@ function isMemory(message: ChatMessage): boolean {
 }
 
 /** Cuts the `messages` array of a body into its elements without parsing them, so that not even an escape is lost. */
-export function rawMessages(body: string): string[] {
+function rawMessages(body: string): string[] {
   const opening = '"messages":[';
   const elements: string[] = [];
   let depth = 0;

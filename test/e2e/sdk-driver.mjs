@@ -1,5 +1,5 @@
-// A host built with the real SDK: starts one session, sends its prompts in turn and prints one line of JSON. It runs
-// under the cached Node, outside the test process, because a host is started with a home folder of its own.
+// A host built with the real SDK: starts a session for each way in `how`, sends it the prompts in turn, and prints one
+// line of JSON. It runs under the cached Node, outside the test process, because a host has a home folder of its own.
 //   node sdk-driver.mjs '{ "sdk", "how", "plugin"?, "model"?, "prompts"?, "compaction"?, "contextWindow"? }'
 import { spawnSync } from "node:child_process";
 import { pathToFileURL } from "node:url";
@@ -11,8 +11,9 @@ const { Agent, ClineCore } = sdk;
 const PROVIDER = { providerId: "openai-compatible", modelId: "scripted", apiKey: "not-a-real-key", baseUrl: job.model };
 const SYSTEM = "You are a terse assistant.";
 
-const kinds = { agent: runAgent, find: findPlugins, load: loadPlugins };
-const result = await (kinds[job.how] ?? runCore)();
+const kinds = { agent: runAgent, agentAlone: runAgent, load: loadPlugins };
+let result;
+for (const how of [job.how].flat()) result = await (kinds[how] ?? runCore)(how);
 console.log(JSON.stringify(result));
 // The SDK keeps timers of half a minute; a person's own program would go on, this one is done.
 process.exit(0);
@@ -21,7 +22,7 @@ async function loadPlugin() {
   return (await import(pathToFileURL(job.plugin).href)).default;
 }
 
-async function runCore() {
+async function runCore(how) {
   const config = {
     ...PROVIDER,
     cwd: process.cwd(),
@@ -34,10 +35,10 @@ async function runCore() {
     ...modelLimits(),
   };
   const input = { config, source: "core", interactive: true };
-  // The four ways to hand a plugin over, and for comparison none; "dropIn" needs nothing said.
-  if (job.how === "extensions") config.extensions = [await loadPlugin()];
-  if (job.how === "configPluginPaths") config.pluginPaths = [job.plugin];
-  if (job.how === "localRuntime") input.localRuntime = { pluginPaths: [job.plugin] };
+  // The ways to hand a plugin over; for "dropIn" nothing is said, nor for "none", which is there to compare with.
+  if (how === "extensions") config.extensions = [await loadPlugin()];
+  if (how === "configPluginPaths") config.pluginPaths = [job.plugin];
+  if (how === "localRuntime") input.localRuntime = { pluginPaths: [job.plugin] };
 
   const cline = await ClineCore.create({ clientName: "palinode-e2e", backendMode: "local" });
   const { sessionId } = await cline.start(input);
@@ -56,12 +57,7 @@ function modelLimits() {
   return { knownModels, compaction: { enabled: true, strategy: job.compaction } };
 }
 
-/** The files that a session of this home and folder would load as plugins. */
-function findPlugins() {
-  return { answers: [], found: sdk.resolveAgentPluginPaths({ workspacePath: process.cwd(), cwd: process.cwd() }) };
-}
-
-/** Loads those files by the host's own loader, in this process, where its cost can be told from other processes'. */
+/** Loads what is in the plugins folder by the host's own loader, in this process, where its cost can be told. */
 async function loadPlugins() {
   const places = { workspacePath: process.cwd(), cwd: process.cwd() };
   const before = process.cpuUsage();
@@ -70,8 +66,8 @@ async function loadPlugins() {
   return { answers: [], cpuMs: Math.round((user + system) / 1000) };
 }
 
-async function runAgent() {
-  const plugins = job.plugin ? [await loadPlugin()] : [];
+async function runAgent(how) {
+  const plugins = how === "agent" ? [await loadPlugin()] : [];
   const agent = new Agent({ ...PROVIDER, systemPrompt: SYSTEM, plugins, tools: [runCommands()] });
   const answers = [];
   for (const [index, prompt] of job.prompts.entries()) {
