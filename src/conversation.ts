@@ -147,7 +147,10 @@ export class Conversation {
     const { breaker, channelBreaker } = this.session;
     if (!questions.some(({ isFree }) => !isFree)) return [];
     const paused = breaker.start();
-    return questions.map(({ channel, isFree }) => (isFree ? undefined : (paused ?? channelBreaker(channel).start())));
+    const pauses = questions.map(({ channel, isFree }) => (isFree ? undefined : (paused ?? channelBreaker(channel).start())));
+    // A start that nothing follows is given back; one that was not granted is another conversation's to finish.
+    if (paused === undefined && questions.every(({ isFree }, index) => isFree || pauses[index] !== undefined)) breaker.finish("unknown");
+    return pauses;
   }
 
   /**
@@ -156,6 +159,7 @@ export class Conversation {
    */
   #judge(round: readonly { channel: Channel; found: Finding | undefined }[]): void {
     const { session } = this;
+    if (round.length === 0) return;
     const isAnswered = round.some(({ found }) => found !== undefined && isAnswer(found));
     const hasFailed = round.some(({ found }) => outcomeOf(found) === "failed");
     session.breaker.finish(isAnswered ? "answered" : hasFailed ? "failed" : "unknown");
@@ -223,13 +227,12 @@ export class Conversation {
     const first = this.#put(prompt, { kind: "digest", atEnd: isLate }, digest, DIGEST_TITLE, config.injectMaxChars);
     const second = this.#put(prompt, { kind: "recall", atEnd: isLate }, wanted, isLate ? LATE_TITLE : RECALL_TITLE, config.recallMaxChars);
     this.#record.carried = wanted.slice(second.memories).filter((memory) => memory.entry.heading === undefined);
+    const isRepeat = recalled.length > 0 && wanted.length === 0;
     const reasons: Added["reasons"] = {
       ...(first.memories < digest.length && first.memories === 0 ? { prime: "budget" } : {}),
       ...(second.memories < wanted.length && second.memories === 0 ? { search: "budget" } : {}),
-      // Everything it found is in view already.
-      ...(recalled.length > 0 && wanted.length === 0 ? { search: "no-hits" } : {}),
+      ...(isRepeat ? { search: "no-hits" } : {}),
     };
-    const isRepeat = recalled.length > 0 && wanted.length === 0;
     return { memories: first.memories + second.memories, chars: first.chars + second.chars, reasons, isRepeat };
   }
 

@@ -96,11 +96,6 @@ export async function drain(sender: Sender, ownSessionId: string): Promise<boole
   return false;
 }
 
-/** Returns how many captures wait to be sent. */
-export function queueLength(state: State): number {
-  return state.list("queue").filter((name) => name.includes(".json") && !name.endsWith(".bad")).length;
-}
-
 async function deliver(sender: Sender, claim: string, lostAt: number | undefined): Promise<Reason | undefined> {
   const { state, now } = sender;
   const item = readItem(state.read(claim));
