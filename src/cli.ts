@@ -1,65 +1,70 @@
-// The file as a command line: `node palinode.js VERB`.
+// The file as a command line: `node palinode.js VERB`. Which verbs there are, and what a wrong call is told.
 import { parseArgs } from "node:util";
 import { DEFAULT_API_URL, SETTINGS, TOKEN_FILE_VARIABLE } from "./config.ts";
+import { type Command, type Shell, UsageError } from "./shell.ts";
 import { HOMEPAGE, VERSION } from "./version.ts";
 
-/** Where the command line writes; a test passes its own. */
-export interface Streams {
-  out(text: string): void;
-  err(text: string): void;
-}
+/** The verbs, in the order in which help lists them. */
+const COMMANDS: Readonly<Record<string, Command>> = {};
 
-/** Runs the command line and returns its exit code: 0 done, 2 wrong use. */
-export function runCli(args: readonly string[], streams: Streams): number {
-  const parsed = readArgs(args);
-  if (typeof parsed === "string") return wrongUse(streams, parsed);
-  const { values, positionals } = parsed;
-  if (values.version) {
-    streams.out(`palinode.js ${VERSION}\n`);
-    return 0;
-  }
-  if (values.help || positionals.length === 0 || positionals[0] === "help") {
-    streams.out(helpText());
-    return 0;
-  }
-  return wrongUse(streams, `unknown command "${positionals[0]}"`);
-}
+const COMMON = { help: { type: "boolean", short: "h" }, version: { type: "boolean", short: "v" } } as const;
 
-function readArgs(args: readonly string[]) {
+/** Runs the command line and returns its exit code: 0 done, 1 it failed, 2 wrong use. Never rejects. */
+export async function runCli(args: readonly string[], shell: Shell): Promise<number> {
   try {
-    return parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: { help: { type: "boolean", short: "h" }, version: { type: "boolean", short: "v" } },
-    });
+    const [verb = "help", ...rest] = args;
+    if (verb === "-v" || verb === "--version") return say(shell, `palinode.js ${VERSION}\n`);
+    if (verb === "help" || verb === "-h" || verb === "--help") return say(shell, helpText());
+    const command = Object.hasOwn(COMMANDS, verb) ? COMMANDS[verb] : undefined;
+    if (command === undefined) throw new UsageError(verb.startsWith("-") ? `unknown option "${verb}"` : `unknown command "${verb}"`);
+    const { values, positionals } = readArgs(rest, command);
+    if (values.help) return say(shell, `Usage: node palinode.js ${verb} ${command.usage}\n\n${command.help}\n`);
+    return await command.run(shell, positionals, values as Record<string, string | boolean>);
   } catch (error) {
-    return error instanceof Error ? (error.message.split(". ")[0] ?? "") : "arguments that cannot be read";
+    const isWrongUse = error instanceof UsageError;
+    shell.err(`palinode: ${error instanceof Error ? error.message : "failed"}\n${isWrongUse ? "Try: node palinode.js --help\n" : ""}`);
+    return isWrongUse ? 2 : 1;
   }
 }
 
-function wrongUse(streams: Streams, what: string): number {
-  streams.err(`palinode: ${what}\nTry: node palinode.js --help\n`);
-  return 2;
+function readArgs(args: readonly string[], command: Command) {
+  try {
+    return parseArgs({ args: [...args], allowPositionals: true, options: { ...command.options, ...COMMON } });
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? (error.message.split(". ")[0] ?? "") : "arguments that cannot be read");
+  }
+}
+
+function say(shell: Shell, text: string): number {
+  shell.out(text);
+  return 0;
 }
 
 function helpText(): string {
-  const rows = Object.values(SETTINGS).map(({ variable, fallback, help, shown }) => [variable, help, shown ?? inShell(fallback)] as const);
-  rows.splice(2, 0, [TOKEN_FILE_VARIABLE, "a file that holds the token", ""]);
-  const width = Math.max(...rows.map(([variable]) => variable.length));
-  const table = rows.map(([variable, help, fallback]) => `  ${variable.padEnd(width)}  ${help}${fallback ? ` [${fallback}]` : ""}`);
+  const usages = Object.entries(COMMANDS).map(([verb, { usage, help }]) => [`${verb} ${usage}`.trimEnd(), help] as const);
+  const rows = Object.values(SETTINGS).map(({ variable, fallback, help, shown }) => [variable, `${help}${withDefault(shown ?? inShell(fallback))}`] as const);
+  rows.splice(2, 0, [TOKEN_FILE_VARIABLE, "a file that holds the token"]);
   return `palinode.js ${VERSION}: persistent memory for Cline from a Palinode server
 
 This file is a Cline plugin. Put it into ~/.cline/plugins and start palinode-api (${DEFAULT_API_URL}).
 
-Usage:
-  node palinode.js --help       this text
-  node palinode.js --version    the version
+Usage: node palinode.js VERB
+${table([...usages, ["--help", "this text; after a verb, what it does"], ["--version", "the version"]])}
 
 Settings (environment variable, effect, default):
-${table.join("\n")}
+${table(rows)}
 
 ${HOMEPAGE}
 `;
+}
+
+function table(rows: readonly (readonly [string, string])[]): string {
+  const width = Math.max(...rows.map(([name]) => name.length));
+  return rows.map(([name, text]) => `  ${name.padEnd(width)}  ${text}`).join("\n");
+}
+
+function withDefault(value: string): string {
+  return value === "" ? "" : ` [${value}]`;
 }
 
 function inShell(value: unknown): string {

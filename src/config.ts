@@ -1,8 +1,9 @@
 // Every setting of the plugin: its name as an option and as an environment variable, its default and its limits. The one
 // reader of the environment. A value that makes no sense falls back to the default, and `problems` names it.
 import { readFileSync, statSync } from "node:fs";
-import { homedir } from "node:os";
-import { isAbsolute, join } from "node:path";
+import { join } from "node:path";
+import { clineDataDir, clineDir } from "./places.ts";
+import { clamped, milliseconds, number, readFlag, readFolder, readLine, readToken, readUrl, whole, word } from "./values.ts";
 
 /** The settings of the plugin, after defaults, profile, environment and options were put together. */
 export interface Config {
@@ -46,11 +47,18 @@ export interface Config {
   readonly stateDir: string;
   /** Injected characters that may be alive in one session. */
   readonly sessionMaxChars: number;
+  /** Whether the agent gets the `palinode_*` tools, and the rule that explains them. */
+  readonly tools: boolean;
+  /** Whether a failed command is recalled for. */
+  readonly repair: boolean;
+  /** What the session-start digest holds: core memories, or also where the project stands. */
+  readonly digest: "core" | "full";
   /** Whether a token may travel over plain http to a public address. */
   readonly allowHttp: boolean;
 }
 
-export type Profile = "coding" | "monitoring" | "investigation" | "writing" | "conversation" | "minimal" | "off";
+const PROFILE_NAMES = ["coding", "monitoring", "investigation", "writing", "conversation", "minimal", "off"] as const;
+export type Profile = (typeof PROFILE_NAMES)[number];
 
 /** Options of `createPalinodePlugin`: each beats its environment variable. */
 export type PalinodeOptions = Partial<Config> & {
@@ -62,7 +70,12 @@ export type PalinodeOptions = Partial<Config> & {
 export interface ReadConfig {
   readonly config: Config;
   readonly problems: readonly string[];
+  /** Where each setting comes from that is not at its default. */
+  readonly sources: Sources;
 }
+
+export type Source = "option" | "environment" | "workspace file" | "user file" | "profile";
+type Sources = Partial<Record<keyof Config, Source>>;
 
 interface Setting<T> {
   readonly variable: string;
@@ -83,7 +96,7 @@ export const SETTINGS: Settings = {
   apiUrl: { variable: "PALINODE_API_URL", fallback: DEFAULT_API_URL, read: readUrl, help: "where palinode-api listens" },
   token: { variable: "PALINODE_API_TOKEN", fallback: "", read: readToken, help: "bearer token of a protected server" },
   recallProfile: {
-    variable: "PALINODE_HOOK_RECALL_PROFILE", fallback: "coding", read: readProfile,
+    variable: "PALINODE_HOOK_RECALL_PROFILE", fallback: "coding", read: word(PROFILE_NAMES),
     help: "coding, monitoring, investigation, writing, conversation, minimal or off",
   },
   recallMaxResults: { variable: "PALINODE_HOOK_RECALL_MAX_RESULTS", fallback: 3, read: whole(0, 100), help: "search hits per prompt; 0 = no search" },
@@ -103,11 +116,20 @@ export const SETTINGS: Settings = {
   persist: { variable: "PALINODE_CLINE_PERSIST", fallback: true, read: readFlag, help: "0 = keep nothing on disk" },
   stateDir: { variable: "PALINODE_CLINE_STATE_DIR", fallback: "", read: readFolder, help: "where state is kept, an absolute path", shown: "<cline data dir>/palinode" },
   project: { variable: "PALINODE_PROJECT", fallback: "", read: readLine, help: "project slug; derived from git when unset" },
+  tools: { variable: "PALINODE_CLINE_TOOLS", fallback: true, read: readFlag, help: "0 = no palinode_* tools for the agent" },
+  repair: { variable: "PALINODE_CLINE_REPAIR", fallback: true, read: readFlag, help: "0 = no recall after a failed command" },
+  digest: { variable: "PALINODE_CLINE_DIGEST", fallback: "full", read: word(["core", "full"]), help: "core memories, or full: also where the project stands" },
   allowHttp: { variable: "PALINODE_ALLOW_HTTP", fallback: false, read: readFlag, help: "1 = send the token over plain http to any address" },
 };
 
 /** The variable that names a file with the token, as the server has it. */
 export const TOKEN_FILE_VARIABLE = "PALINODE_API_TOKEN_FILE";
+
+/** The name of a settings file: in Cline's folder the user's, in a workspace's `.cline` the workspace's. */
+const SETTINGS_FILE = "palinode.json";
+const MAX_FILE_BYTES = 64 * 1024;
+/** A cloned repository must not be able to send prompts elsewhere, to read files, or to loosen what guards the token. */
+const NOT_FOR_WORKSPACES: ReadonlySet<string> = new Set(["apiUrl", "token", "tokenFile", "stateDir", "allowHttp"]);
 
 /** What a profile changes of the defaults. `off` is not here: it stops everything, whatever else is set. */
 const PROFILES: Record<Profile, Partial<Config>> = {
@@ -116,44 +138,41 @@ const PROFILES: Record<Profile, Partial<Config>> = {
   investigation: { injectMaxFiles: 0, recallTriggers: false, recallMaxResults: 6, recallThreshold: 0.4 },
   writing: { recallTriggers: false, recallMaxResults: 0 },
   conversation: { recallMaxResults: 0 },
-  minimal: { injectMaxFiles: 0, recallTriggers: false, recallMaxResults: 0 },
-  off: { injectMaxFiles: 0, recallTriggers: false, recallMaxResults: 0, capture: false },
+  minimal: { injectMaxFiles: 0, recallTriggers: false, recallMaxResults: 0, tools: false },
+  off: { injectMaxFiles: 0, recallTriggers: false, recallMaxResults: 0, capture: false, tools: false, repair: false },
 };
 
 /**
- * Returns the settings: options, then environment, then profile, then default. Reads a token file when one is named.
- * Never throws: what cannot be used is left at its default and named in `problems`, without the value.
+ * Returns the settings: options, environment, workspace file, user file, profile, default, in this order. Reads the two
+ * files, and a token file when one is named. Never throws: what cannot be used is left at its default and named in
+ * `problems`, without the value.
  */
-export function readConfig(given?: PalinodeOptions | null, env: NodeJS.ProcessEnv = process.env): ReadConfig {
-  const options = given ?? {};
+export function readConfig(given?: PalinodeOptions | null, env: NodeJS.ProcessEnv = process.env, workspace?: string): ReadConfig {
   const problems: string[] = [];
+  const [ofUser, ofWorkspace] = [clineDir(env), join(workspace ?? "", ".cline")].map((folder) => join(folder, SETTINGS_FILE)) as [string, string];
+  const layers: Layer[] = [
+    { source: "option", values: { ...given }, labelOf: (key) => key },
+    { source: "environment", values: fromEnvironment(env), labelOf: variableOf },
+    // In the home folder the two are one.
+    ...(workspace === undefined || ofWorkspace === ofUser ? [] : [readSettingsFile("workspace file", ofWorkspace, problems)]),
+    readSettingsFile("user file", ofUser, problems),
+  ];
   const explicit: Record<string, unknown> = {};
+  const sources: Sources = {};
   for (const [key, setting] of Object.entries(SETTINGS)) {
-    const value = firstValid([[key, options[key as keyof Config]], [setting.variable, env[setting.variable]]], setting, problems);
-    if (value !== undefined) explicit[key] = value;
+    const found = key === "token" ? findToken(layers, problems) : findValue(layers, key, setting, problems);
+    if (found === undefined) continue;
+    explicit[key] = found.value;
+    sources[key as keyof Config] = found.source;
   }
   const profile = (explicit.recallProfile ?? SETTINGS.recallProfile.fallback) as Profile;
   const defaults = Object.fromEntries(Object.entries(SETTINGS).map(([key, setting]) => [key, setting.fallback]));
   // An explicit setting wins over a profile, except over `off`.
   const merged = profile === "off" ? { ...explicit, ...PROFILES.off } : { ...PROFILES[profile], ...explicit };
+  for (const key of Object.keys(PROFILES[profile]) as (keyof Config)[]) if (profile === "off" || sources[key] === undefined) sources[key] = "profile";
   const config = { ...defaults, ...merged } as Record<keyof Config, unknown>;
   if (!config.stateDir) config.stateDir = join(clineDataDir(env), "palinode");
-  // The nearer source wins, whichever of its two ways it names a token in.
-  const isTokenGiven = SETTINGS.token.read(options.token) !== undefined;
-  const fromFile = isTokenGiven ? "" : readTokenFile(options.tokenFile, problems);
-  config.token = fromFile || config.token || readTokenFile(env[TOKEN_FILE_VARIABLE], problems);
-  return { config: Object.freeze(config) as unknown as Config, problems };
-}
-
-/**
- * Returns Cline's data folder by the host's own precedence: `CLINE_DATA_DIR`, `CLINE_DIR`/data, and below the home of
- * `HOME`, `USERPROFILE`, `HOMEDRIVE`+`HOMEPATH` or the operating system. Source: @cline/core 0.0.86, measured.
- */
-export function clineDataDir(env: NodeJS.ProcessEnv): string {
-  const set = (name: string): string | undefined => env[name]?.trim() || undefined;
-  const drive = set("HOMEDRIVE") && set("HOMEPATH") ? `${set("HOMEDRIVE")}${set("HOMEPATH")}` : undefined;
-  const home = set("HOME") ?? set("USERPROFILE") ?? drive ?? homedir();
-  return set("CLINE_DATA_DIR") ?? join(set("CLINE_DIR") ?? join(home, ".cline"), "data");
+  return { config: Object.freeze(config) as unknown as Config, problems, sources };
 }
 
 /** Returns whether anything at all is left to do. */
@@ -171,92 +190,87 @@ export function recalls(config: Config): boolean {
   return config.recallMaxChars > 0 && (config.recallMaxResults > 0 || config.recallTriggers);
 }
 
-function firstValid(sources: [string, unknown][], setting: Setting<unknown>, problems: string[]): unknown {
-  for (const [name, raw] of sources) {
-    if (raw === undefined || raw === null || (typeof raw === "string" && raw.trim() === "")) continue;
+/** One place that settings come from: raw values by option name, and how a problem names them. */
+interface Layer {
+  readonly source: Source;
+  readonly values: Readonly<Record<string, unknown>>;
+  readonly labelOf: (key: string) => string;
+}
+
+interface Found {
+  readonly value: unknown;
+  readonly source: Source;
+}
+
+function findValue(layers: readonly Layer[], key: string, setting: Setting<unknown>, problems: string[]): Found | undefined {
+  for (const { source, values, labelOf } of layers) {
+    const raw = values[key];
+    if (isUnset(raw)) continue;
     const value = setting.read(raw);
-    if (value !== undefined) return value;
-    problems.push(`${name} is not usable (${setting.help})`);
+    if (value !== undefined) return { value, source };
+    problems.push(`${labelOf(key)} is not usable (${setting.help})`);
   }
   return undefined;
 }
 
-function readTokenFile(path: unknown, problems: string[]): string {
+/** The nearer source wins, whichever of its two ways it names a token in. */
+function findToken(layers: readonly Layer[], problems: string[]): Found | undefined {
+  for (const layer of layers) {
+    const value = findValue([layer], "token", SETTINGS.token, problems)?.value ?? readTokenFile(layer.values.tokenFile, layer.labelOf("tokenFile"), problems);
+    if (value) return { value, source: layer.source };
+  }
+  return undefined;
+}
+
+function isUnset(raw: unknown): boolean {
+  return raw === undefined || raw === null || (typeof raw === "string" && raw.trim() === "");
+}
+
+function fromEnvironment(env: NodeJS.ProcessEnv): Record<string, unknown> {
+  return Object.fromEntries([...Object.keys(SETTINGS), "tokenFile"].map((key) => [key, env[variableOf(key)]]));
+}
+
+function variableOf(key: string): string {
+  return key === "tokenFile" ? TOKEN_FILE_VARIABLE : SETTINGS[key as keyof Config].variable;
+}
+
+/** Keys are option names, or variables with values as a shell would have them. */
+function readSettingsFile(source: "workspace file" | "user file", path: string, problems: string[]): Layer {
+  const values: Record<string, unknown> = {};
+  const labelOf = (key: string): string => `${path}: ${key}`;
+  const known = new Map([...Object.keys(SETTINGS), "tokenFile"].flatMap((key) => [[key, key], [variableOf(key), key]]));
+  for (const [name, raw] of Object.entries(readJsonObject(path, problems))) {
+    const key = known.get(name);
+    if (key === undefined) problems.push(`${labelOf(name.slice(0, 80))} is no setting`);
+    else if (source === "workspace file" && NOT_FOR_WORKSPACES.has(key)) problems.push(`${labelOf(name)} is not for a workspace to set; put it into the user file`);
+    else values[key] = name === key || typeof raw === "boolean" ? raw : raw === null ? raw : String(raw);
+  }
+  return { source, values, labelOf };
+}
+
+function readJsonObject(path: string, problems: string[]): object {
+  try {
+    const file = statSync(path, { throwIfNoEntry: false });
+    if (file === undefined) return {};
+    const value: unknown = file.isFile() && file.size <= MAX_FILE_BYTES ? JSON.parse(readFileSync(path, "utf8").replace(/^\uFEFF/, "")) : undefined;
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
+    problems.push(`${path} is not a JSON object`);
+  } catch (error) {
+    problems.push(`${path} ${error instanceof SyntaxError ? "is not JSON" : "cannot be read"}`);
+  }
+  return {};
+}
+
+function readTokenFile(path: unknown, label: string, problems: string[]): string {
   if (typeof path !== "string" || path.trim() === "") return "";
   try {
     // Reading a pipe or a device would block the host.
     const token = statSync(path.trim()).isFile() ? readToken(readFileSync(path.trim(), "utf8")) : undefined;
     if (token) return token;
-    problems.push(`${TOKEN_FILE_VARIABLE}: the file holds no token`);
+    problems.push(`${label}: the file holds no token`);
   } catch {
-    problems.push(`${TOKEN_FILE_VARIABLE}: the file cannot be read`);
+    problems.push(`${label}: the file cannot be read`);
   }
   return "";
 }
 
-function readUrl(raw: unknown): string | undefined {
-  const url = typeof raw === "string" && URL.canParse(raw.trim()) ? new URL(raw.trim()) : undefined;
-  if (!url || !/^https?:$/.test(url.protocol) || url.hostname === "") return undefined;
-  // `fetch` refuses a URL with credentials, and a query belongs to no base address.
-  return `${url.protocol}//${url.host}${url.pathname}`.replace(/\/+$/, "");
-}
-
-function readToken(raw: unknown): string | undefined {
-  const token = typeof raw === "string" ? raw.trim() : "";
-  return /^[\x21-\x7e]{1,4096}$/.test(token) ? token : undefined;
-}
-
-function readProfile(raw: unknown): Profile | undefined {
-  const name = typeof raw === "string" ? raw.trim().toLowerCase() : "";
-  return Object.hasOwn(PROFILES, name) ? (name as Profile) : undefined;
-}
-
-function readLine(raw: unknown): string | undefined {
-  return typeof raw === "string" && raw.length <= 200 ? raw.trim() : undefined;
-}
-
-/** A relative folder would land in whatever repository is open. */
-function readFolder(raw: unknown): string | undefined {
-  const path = typeof raw === "string" ? raw.trim() : "";
-  return isAbsolute(path) && !/[\u0000-\u001f]/.test(path) ? path : undefined;
-}
-
-function readFlag(raw: unknown): boolean | undefined {
-  if (typeof raw === "boolean") return raw;
-  const word = typeof raw === "string" || typeof raw === "number" ? String(raw).trim().toLowerCase() : "";
-  if (["1", "true", "yes", "on"].includes(word)) return true;
-  return ["0", "false", "no", "off"].includes(word) ? false : undefined;
-}
-
-function readNumber(raw: unknown): number {
-  if (typeof raw === "number") return raw;
-  return typeof raw === "string" && /^\s*(?:\d{1,12}(?:\.\d{0,12})?|\.\d{1,12})\s*$/.test(raw) ? Number(raw) : NaN;
-}
-
-function number(min: number, max: number) {
-  return (raw: unknown): number | undefined => {
-    const value = readNumber(raw);
-    return value >= min && value <= max ? value : undefined;
-  };
-}
-
-function whole(min: number, max: number) {
-  const inRange = number(min, max);
-  return (raw: unknown): number | undefined => {
-    const value = inRange(raw);
-    return value !== undefined && Number.isInteger(value) ? value : undefined;
-  };
-}
-
-function clamped(min: number, max: number) {
-  return (raw: unknown): number | undefined => {
-    const value = readNumber(raw);
-    return Number.isFinite(value) && value >= 0 ? Math.round(Math.min(max, Math.max(min, value))) : undefined;
-  };
-}
-
-/** The variable is in seconds, the option in milliseconds: text is seconds, a number milliseconds. */
-function milliseconds(min: number, max: number) {
-  const inRange = number(min, max);
-  return (raw: unknown): number | undefined => inRange(typeof raw === "number" ? raw : Math.round(readNumber(raw) * 1000));
-}

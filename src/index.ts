@@ -16,9 +16,14 @@ export const plugin = createPalinodePlugin();
 export default plugin;
 
 if (isRunDirectly()) {
-  process.exitCode = runCli(process.argv.slice(2), {
+  void runCli(process.argv.slice(2), {
     out: (text) => void process.stdout.write(text),
     err: (text) => void process.stderr.write(text),
+    env: process.env,
+    cwd: process.cwd(),
+    isTerminal: process.stdout.isTTY === true,
+  }).then((code) => {
+    process.exitCode = code;
   });
 }
 

@@ -36,7 +36,7 @@ export function createPalinodePlugin(options: PalinodeOptions = {}): PalinodePlu
 
   function startSession(ctx: unknown, agentId?: string): Session {
     const context = readSetupContext(ctx);
-    const { config, problems } = readConfig(options);
+    const { config, problems } = readConfig(options, process.env, context.cwd ?? process.cwd());
     const session = createSession(config, context, surroundings, agentId);
     const former = sessions.findIndex((each) => each.id !== undefined && each.id === session.id);
     // Set up again: the same session, in a fresh object. What was not kept on disk is handed on.
