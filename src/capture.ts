@@ -64,10 +64,10 @@ function summaryOf(transcript: readonly Message[], prompts: readonly Message[]):
   const [first, latest] = [spoken[0], spoken.length > 1 ? spoken.at(-1) : undefined];
   const lines = [
     `Cline session, ${prompts.length} ${prompts.length === 1 ? "prompt" : "prompts"}.`,
-    labelled("Topic", first && safe(bareWords(first)), MAX_TOPIC_CHARS),
-    labelled("Latest", latest && safe(bareWords(latest)), MAX_LATEST_CHARS),
-    labelled("Done", workOf(transcript).map(safe).join("; "), MAX_WORK_CHARS),
-    labelled("Last answer", safe(lastAnswer(transcript)), MAX_SUMMARY_CHARS),
+    labelled("Topic", first && storable(bareWords(first)), MAX_TOPIC_CHARS),
+    labelled("Latest", latest && storable(bareWords(latest)), MAX_LATEST_CHARS),
+    labelled("Done", workOf(transcript).map(storable).join("; "), MAX_WORK_CHARS),
+    labelled("Last answer", storable(lastAnswer(transcript)), MAX_SUMMARY_CHARS),
   ];
   // A summary must not end in a tag either (palinode-api.md, 2.9), so markup is escaped before anything is cut.
   return clipMarked(lines.filter((line) => line !== "").join("\n"), MAX_SUMMARY_CHARS);
@@ -82,7 +82,8 @@ function plain(text: string): string {
   return oneLine(redact(dropPrivate(clean(stripVTControlCharacters(text)))));
 }
 
-function safe(text: string): string {
+/** Returns text on one line as it may be stored: redacted, without our blocks, and with markup that the server refuses escaped. */
+export function storable(text: string): string {
   return plain(stripOurBlocks(text)).replace(/<(?=[/\s]{0,4}[a-z!])/gi, "&lt;");
 }
 

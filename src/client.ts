@@ -7,7 +7,7 @@ import type { Config } from "./config.ts";
 /** Why there is no memory, as a code that is the same on every runtime. */
 export type Reason =
   | "refused" | "timeout" | "dns" | "unauthorized" | "denied" | "rate-limited" | "bad-response"
-  | "too-short" | "no-hits" | "below-threshold" | "paused" | "budget";
+  | "too-short" | "no-hits" | "below-threshold" | "paused" | "muted" | "budget";
 
 /** A larger body is not memory: reading stops there. */
 const MAX_BODY_BYTES = 2 * 1024 * 1024;
@@ -18,11 +18,11 @@ export class PalinodeError extends Error {
   readonly code: Reason;
   /** The HTTP status, when there was one. */
   readonly status: number | undefined;
-  /** What the server said of it, for its policy reasons; one short word. */
+  /** What the server said of it: a policy reason of one word, or what it has against a request. */
   readonly detail: string | undefined;
 
   constructor(route: string, code: Reason, status?: number, detail?: string) {
-    super(`${route}: ${code}${status === undefined ? "" : ` (HTTP ${status})`}${detail === undefined ? "" : `, ${detail}`}`);
+    super(`${route}: ${code}${status === undefined ? "" : ` (HTTP ${status})`}`);
     this.code = code;
     this.status = status;
     this.detail = detail;
@@ -138,7 +138,12 @@ async function refusal(route: string, response: Response): Promise<PalinodeError
   if (status === 401) return new PalinodeError(route, "unauthorized", status);
   if (status === 403) return new PalinodeError(route, "denied", status, policyWord(text));
   if (status === 429) return new PalinodeError(route, "rate-limited", status);
-  return new PalinodeError(route, "bad-response", status);
+  return new PalinodeError(route, "bad-response", status, status === 400 ? complaint(text) : undefined);
+}
+
+/** What the server has against a request, in its fixed words alone: what follows them may echo what was sent. */
+function complaint(text: string | undefined): string | undefined {
+  return /"detail"\s*:\s*"(Security scan failed)/.exec(text ?? "")?.[1];
 }
 
 /** The server's policy reasons are single words; anything longer is not shown, since it may echo what was sent. */

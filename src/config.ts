@@ -74,6 +74,13 @@ export interface ReadConfig {
   readonly sources: Sources;
 }
 
+/** One setting as it can be shown: a token only as being there. */
+export interface SettingNote {
+  readonly name: string;
+  readonly value: string;
+  readonly source: string;
+}
+
 export type Source = "option" | "environment" | "workspace file" | "user file" | "profile";
 type Sources = Partial<Record<keyof Config, Source>>;
 
@@ -175,9 +182,17 @@ export function readConfig(given?: PalinodeOptions | null, env: NodeJS.ProcessEn
   return { config: Object.freeze(config) as unknown as Config, problems, sources };
 }
 
+/** Returns the settings that are not at their defaults, as they can be shown. */
+export function settingNotes({ config, sources }: ReadConfig): SettingNote[] {
+  return Object.entries(sources).map(([key, source]) => {
+    const value = config[key as keyof Config];
+    return { name: variableOf(key), value: key === "token" ? "(set)" : typeof value === "boolean" ? String(Number(value)) : String(value), source };
+  });
+}
+
 /** Returns whether anything at all is left to do. */
 export function isActive(config: Config): boolean {
-  return config.capture || recalls(config) || primes(config);
+  return config.capture || recalls(config) || primes(config) || config.tools;
 }
 
 /** Returns whether a session starts with a digest of core memories. */
@@ -188,6 +203,11 @@ export function primes(config: Config): boolean {
 /** Returns whether prompts are recalled for, by search or by triggers. */
 export function recalls(config: Config): boolean {
   return config.recallMaxChars > 0 && (config.recallMaxResults > 0 || config.recallTriggers);
+}
+
+/** Returns whether failed commands are recalled for, by search. */
+export function repairs(config: Config): boolean {
+  return config.repair && config.recallMaxChars > 0 && config.recallMaxResults > 0;
 }
 
 /** One place that settings come from: raw values by option name, and how a problem names them. */

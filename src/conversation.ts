@@ -1,33 +1,40 @@
-// One conversation of the root agent: what was asked and injected for it, and what was captured of it. A hook call goes
-// prompt → questions → ledger → request; a run's end goes transcript → summary → outbox.
+// One conversation of the root agent: what was asked and injected for it. A hook call goes prompt → questions → ledger →
+// request. Capturing it is the work of `capturer`.
+import { DIGEST_TITLE, LATE_TITLE, RECALL_TITLE, renderBlock, REPAIR_TITLE } from "./block.ts";
+import { Capturer } from "./capturer.ts";
 import type { HookCall, Message } from "./cline.ts";
-import { DIGEST_TITLE, LATE_TITLE, RECALL_TITLE, renderBlock } from "./block.ts";
-import type { Outcome } from "./breaker.ts";
-import { captureOf, isDue, savedByAgent, sessionEndBody } from "./capture.ts";
 import { type Reason, reasonOf } from "./client.ts";
-import { primes, recalls } from "./config.ts";
-import { dropTail, type Item, keepTail, sendCapture, tidy } from "./outbox.ts";
+import { primes, recalls, repairs } from "./config.ts";
 import { bareWords, newestPrompt, type Prompt } from "./prompt.ts";
-import { type Channel, type Finding, type Memory, askDigest, askResolve, askSearch, askTriggers, countHits, queryOf, saysEnough, select } from "./recall.ts";
-import { capturedOnDisk, newRecord, pruneRecords, saveRecord, type SessionRecord } from "./record.ts";
-import { createEntry, isAnsweredElsewhere, replay, type Turn, visibleIn } from "./replay.ts";
-import { askerOf, drainSoon, senderOf, type Session } from "./session.ts";
-import { within } from "./time.ts";
+import { askDigest, askRepair, askResolve, askSearch, askTriggers, type Channel, type Finding, type Memory, queryOf, saysEnough } from "./recall.ts";
+import { addAccount, newRecord, noteNews, saveRecord, type SessionRecord } from "./record.ts";
+import { redact } from "./redact.ts";
+import { type Failure, failuresIn } from "./repair.ts";
+import { createEntry, isAnsweredElsewhere, type LedgerEntry, replay, type Turn, visibleIn } from "./replay.ts";
+import { isAnswer, type Question, Round } from "./round.ts";
+import { countHits, select } from "./select.ts";
+import { askerOf, isMuted, type Session } from "./session.ts";
+import { clipMarked, oneLine } from "./text.ts";
 
-interface Question {
-  readonly channel: Channel;
-  /** True when it is answered without the server. */
-  readonly isFree?: boolean;
-  readonly ask: () => Promise<Finding>;
+const MAX_REPAIRS_A_PROMPT = 2;
+const REPAIR_DEADLINE_MS = 800;
+const MAX_ABOUT_CHARS = 80;
+
+/** What a round of questions is about, and where its answers go. */
+interface Cause {
+  readonly prompt: Prompt;
+  /** How it is named to the user. */
+  readonly about: string;
+  /** The failed tool's message; absent for a prompt. */
+  readonly failed?: Message;
 }
 
-/** What came of findings: how much was added, and why a channel's memories were not. */
+/** What came of findings: what was added, and why a channel's memories were not. */
 interface Added {
-  readonly memories: number;
+  readonly shown: readonly Memory[];
+  readonly rows: readonly { kind: LedgerEntry["kind"]; path: string; score: number | null }[];
   readonly chars: number;
   readonly reasons: Partial<Record<Channel, Reason>>;
-  /** True when all that was found is in view already. */
-  readonly isRepeat?: boolean;
 }
 
 /** State of one root conversation. Hook calls of one conversation are answered one after the other. */
@@ -37,12 +44,9 @@ export class Conversation {
   readonly #isOwner: boolean;
   readonly #record: SessionRecord;
   readonly #asked: Set<string>;
+  readonly #capturer: Capturer;
   #priming: Promise<Finding> | undefined;
-  /** What no capture covers yet. */
-  #tail: Item | undefined;
-  #capturing: Promise<void> | undefined;
   #turn: Promise<unknown> = Promise.resolve();
-  #isPruned = false;
   readonly #abort = new AbortController();
 
   /**
@@ -57,6 +61,7 @@ export class Conversation {
     this.#asked = new Set(this.#record.asked);
     if (isOwner) session.isClaimed = true;
     if (isOwner) session.record = this.#record;
+    this.#capturer = new Capturer({ id, session, isOwner, record: this.#record, save: () => this.#save() });
   }
 
   /** Returns the request with memory in place, or undefined when there is nothing to add. Back within the deadline. */
@@ -68,27 +73,15 @@ export class Conversation {
     return answer;
   }
 
-  /**
-   * Leaves what the session would say on disk, and captures it when it is due. Back within the deadline; a post that
-   * takes longer goes on.
-   */
-  async afterRun(call: HookCall): Promise<void> {
-    const { session } = this;
-    if (!session.config.capture) return;
-    this.#takeIn(call.transcript);
-    if (!this.#isPruned) void pruneRecords(session.state, session.now()).then(() => tidy(session.state, session.now()));
-    this.#isPruned = true;
-    const tail = this.#tail;
-    if (tail === undefined || !isDue(tail.prompts, this.#record.captured, session.config.minMessages)) return;
-    await within(this.#capture(tail, "run_end"), session.config.hookDeadlineMs);
+  /** Captures what is due, and leaves the rest on disk. Back within the deadline. */
+  afterRun(call: HookCall): Promise<void> {
+    return this.#capturer.afterRun(call.transcript);
   }
 
   /** Captures what no capture covers yet, and ends everything that is under way. */
   async dispose(): Promise<void> {
     this.#abort.abort();
-    const deadline = Date.now() + this.session.config.hookDeadlineMs;
-    if (this.#capturing !== undefined) await within(this.#capturing, deadline - Date.now());
-    if (this.#tail !== undefined) await within(this.#capture(this.#tail, "session_end"), Math.max(0, deadline - Date.now()));
+    await this.#capturer.dispose();
   }
 
   /** Ends what is under way without a last capture: the conversation made room for others. */
@@ -99,72 +92,71 @@ export class Conversation {
   async #answer(turn: Turn, deadline: number): Promise<Message[] | undefined> {
     const before = this.#record.ledger;
     const isNew = turn.prompt !== undefined && !this.#asked.has(turn.prompt.key);
-    if (turn.prompt !== undefined && isNew) {
+    const failures = turn.prompt === undefined || !repairs(this.session.config) ? [] : this.#newFailures(turn.prompt, failuresIn(turn.transcript));
+    if (turn.prompt !== undefined && (isNew || failures.length > 0)) {
       this.#asked.add(turn.prompt.key);
+      this.#record.repaired.push(...failures.map((failure) => repairKey(turn.prompt, failure)));
       // What this request lost of its history may be recalled for the prompt that comes with it.
       this.#record.ledger = replay(before, turn).ledger;
       // Kept before anything is asked, so that no later process asks it again.
       this.#save();
       try {
-        if (!isAnsweredElsewhere(before, turn)) await this.#recallFor(turn.prompt, deadline);
+        const isOthers = isAnsweredElsewhere(before, turn);
+        if (isNew && !isOthers) await this.#recallFor(turn.prompt, deadline);
+        if (failures.length > 0 && !isOthers) await this.#repairFor(turn.prompt, failures, turn, deadline);
       } catch (error) {
         this.session.log(`recall failed: ${reasonOf(error)}`);
       }
     }
     const { ledger, messages } = replay(this.#record.ledger, turn);
     this.#record.ledger = ledger;
-    if (isNew || ledger.length !== before.length || ledger.some((entry, index) => entry !== before[index])) this.#save();
+    if (isNew || failures.length > 0 || ledger.length !== before.length || ledger.some((entry, index) => entry !== before[index])) this.#save();
     return messages;
   }
 
   async #recallFor(prompt: Prompt, deadline: number): Promise<void> {
+    const words = bareWords(prompt.message);
+    const isPaused = isMuted(this.session);
+    if (isPaused) this.#record.muted.push(prompt.key);
+    const about = isPaused ? "(in a pause)" : clipMarked(oneLine(redact(words)), MAX_ABOUT_CHARS);
+    await this.#ask({ prompt, about }, this.#questions(words), deadline);
+  }
+
+  /** Failures that this session has not recalled for, as many as the prompt has left. */
+  #newFailures(prompt: Prompt, failures: readonly Failure[]): Failure[] {
+    const { repaired } = this.#record;
+    const known = new Set(repaired.map((key) => key.split(" ")[1]));
+    const left = MAX_REPAIRS_A_PROMPT - repaired.filter((key) => key.startsWith(`${prompt.key} `)).length;
+    return failures.filter(({ signature }) => !known.has(signature)).slice(0, Math.max(0, left));
+  }
+
+  async #repairFor(prompt: Prompt, failures: readonly Failure[], { transcript }: Turn, deadline: number): Promise<void> {
+    const asker = askerOf(this.session, this.id, this.#abort.signal);
+    const extra = countHits(visibleIn(this.#record.ledger));
+    const questions = failures.map(({ query }): Question => ({ channel: "repair", ask: () => askRepair(asker, query, extra) }));
+    const cause: Cause = { prompt, about: clipMarked(failures.map(({ about }) => about).join("; "), MAX_ABOUT_CHARS), failed: transcript.at(-1) ?? {} };
+    await this.#ask(cause, questions, Math.min(deadline, Date.now() + REPAIR_DEADLINE_MS));
+  }
+
+  /** Asks a round of questions, and puts what comes in time into the ledger; what comes later is placed later. */
+  async #ask(cause: Cause, questions: readonly Question[], deadline: number): Promise<void> {
     const { session } = this;
-    const started = session.now();
-    // A server that refused is not asked again in this session, and that was said.
-    if (session.stopped.recall !== undefined) return;
-    const questions = this.#questions(bareWords(prompt.message));
-    const pauses = this.#pauses(questions);
-    const asked = questions.map((question, index) => (pauses[index] === undefined ? this.#permitted(question) : silent(question.channel, pauses[index])));
-    const answers = await Promise.all(asked.map(async (answer) => {
-      const found = await within(answer, Math.max(0, deadline - Date.now()));
-      return { found, ms: session.now() - started };
-    }));
-    const onTime = answers.flatMap(({ found }) => found ?? []);
-    this.#judge(questions.flatMap(({ channel, isFree }, index) => (isFree || pauses[index] !== undefined ? [] : [{ channel, found: answers[index]?.found }])));
-    const added = this.#add(prompt, onTime, false);
-    const reasons = answers.map(({ found, ms }, index) => {
-      const channel = questions[index]?.channel ?? "search";
+    if (questions.length === 0) return;
+    // A server that refused is not asked again in this session, and the log has said so.
+    const refused = session.stopped.recall;
+    const round = new Round(session, session.id ?? this.id, refused === undefined ? questions : questions.map(({ channel }) => ({ channel, known: refused })), (question) => this.#permitted(question));
+    const answers = await round.answers(deadline);
+    const added = this.#add(cause, answers.flatMap(({ found }) => found ?? []), false);
+    const silent: Record<string, Reason> = {};
+    for (const { channel, found, ms, isAsked } of answers) {
       const reason = found === undefined ? "timeout" : (added.reasons[channel] ?? found.reason);
-      this.#note(channel, reason, ms);
-      return [channel, reason] as const;
-    });
-    session.log(`${describe(added, reasons)}, ${session.now() - started} ms`);
-    asked.filter((_, index) => answers[index]?.found === undefined).forEach((answer) => this.#await(prompt, answer));
-  }
-
-  /** Why a question is not asked now: the server is paused, or this channel of it. */
-  #pauses(questions: readonly Question[]): (Reason | undefined)[] {
-    const { breaker, channelBreaker } = this.session;
-    if (!questions.some(({ isFree }) => !isFree)) return [];
-    const paused = breaker.start();
-    const pauses = questions.map(({ channel, isFree }) => (isFree ? undefined : (paused ?? channelBreaker(channel).start())));
-    // A start that nothing follows is given back; one that was not granted is another conversation's to finish.
-    if (paused === undefined && questions.every(({ isFree }, index) => isFree || pauses[index] !== undefined)) breaker.finish("unknown");
-    return pauses;
-  }
-
-  /**
-   * Takes in how a round went. Where nothing was answered the server failed; where something was, only the channels that
-   * were not. A missed deadline is a failure: the next prompt would wait again.
-   */
-  #judge(round: readonly { channel: Channel; found: Finding | undefined }[]): void {
-    const { session } = this;
-    if (round.length === 0) return;
-    const isAnswered = round.some(({ found }) => found !== undefined && isAnswer(found));
-    const hasFailed = round.some(({ found }) => outcomeOf(found) === "failed");
-    session.breaker.finish(isAnswered ? "answered" : hasFailed ? "failed" : "unknown");
-    for (const { channel, found } of round) session.channelBreaker(channel).finish(isAnswered ? outcomeOf(found) : "unknown");
-    if (isAnswered) drainSoon(session, session.id ?? this.id);
+      noteNews(this.#record, channel, reason, { at: session.now(), ms, isAsked });
+      if (reason !== undefined) silent[channel] = reason;
+    }
+    addAccount(this.#record, { at: session.now(), about: cause.about, shown: added.rows, chars: added.chars, silent });
+    if (refused === undefined) session.log(`${describe(added, silent)}, ${round.ms()} ms`);
+    const further = answers.flatMap(({ found }) => found?.later ?? []);
+    [...round.late(), ...further].forEach((answer) => this.#await(cause, answer));
   }
 
   /** Returns everything that this prompt makes worth asking. */
@@ -173,11 +165,9 @@ export class Conversation {
     const { config } = session;
     const asker = askerOf(session, this.id, this.#abort.signal);
     const questions: Question[] = [];
-    if (primes(config) && !this.#record.isPrimed) {
-      questions.push({ channel: "prime", ask: () => this.#prime(() => askDigest(asker)) });
-    }
+    if (primes(config) && !this.#record.isPrimed) questions.push({ channel: "prime", ask: () => this.#prime(() => askDigest(asker)) });
     if (!recalls(config)) return questions;
-    if (!saysEnough(words, config)) return [...questions, { channel: "search", isFree: true, ask: () => silent("search", "too-short") }];
+    if (!saysEnough(words, config)) return [...questions, { channel: "search", known: "too-short" }];
     const query = queryOf(words);
     const extra = countHits(visibleIn(this.#record.ledger));
     if (config.recallTriggers) questions.push({ channel: "triggers", ask: () => askTriggers(asker, query) });
@@ -196,9 +186,8 @@ export class Conversation {
     return this.#priming;
   }
 
-  async #permitted({ channel, isFree, ask }: Question): Promise<Finding> {
+  async #permitted({ channel, ask }: Extract<Question, { ask: unknown }>): Promise<Finding> {
     const { session } = this;
-    if (isFree) return ask();
     const refusal = await session.refusalOf("recall");
     const found: Finding = refusal === undefined ? await ask() : { channel, memories: [], reason: refusal };
     if (found.reason === "unauthorized" || found.reason === "denied") session.stopped.recall = found.reason;
@@ -207,104 +196,53 @@ export class Conversation {
   }
 
   /** What comes after the deadline is placed in the next request; it is kept on disk until then. */
-  #await(prompt: Prompt, answer: Promise<Finding>): void {
+  #await(cause: Cause, answer: Promise<Finding>): void {
     void answer.then((found) => {
-      const added = this.#add(prompt, [found], true);
-      if (added.memories > 0) this.#save();
-      if (added.memories > 0) this.session.log(`${found.channel} late: ${added.memories} memories, ${added.chars} characters`);
+      if (found.later !== undefined) this.#await(cause, found.later);
+      const added = this.#add(cause, [found], true);
+      if (added.shown.length === 0) return;
+      addAccount(this.#record, { at: this.session.now(), about: `${cause.about} (late)`, shown: added.rows, chars: added.chars, silent: {} });
+      this.#save();
+      this.session.log(`${found.channel} late: ${describe(added, {})}`);
     }).catch(() => undefined);
   }
 
   /** Puts findings into the ledger. */
-  #add(prompt: Prompt, findings: readonly Finding[], isLate: boolean): Added {
-    if (this.#abort.signal.aborted) return { memories: 0, chars: 0, reasons: {} };
+  #add(cause: Cause, findings: readonly Finding[], isLate: boolean): Added {
+    if (this.#abort.signal.aborted) return { shown: [], rows: [], chars: 0, reasons: {} };
     const { config } = this.session;
-    // Asked again after a failure, both answers may come in the end: the session is told once.
-    const isTold = this.#record.ledger.some((entry) => entry.kind === "digest");
-    const digest = isTold ? [] : findings.filter((found) => found.channel === "prime").flatMap((found) => found.memories);
-    const recalled = findings.filter((found) => found.channel !== "prime").flatMap((found) => found.memories);
-    const wanted = select([...this.#record.carried, ...recalled], visibleIn(this.#record.ledger), config.recallMaxResults);
-    const first = this.#put(prompt, { kind: "digest", atEnd: isLate }, digest, DIGEST_TITLE, config.injectMaxChars);
-    const second = this.#put(prompt, { kind: "recall", atEnd: isLate }, wanted, isLate ? LATE_TITLE : RECALL_TITLE, config.recallMaxChars);
-    this.#record.carried = wanted.slice(second.memories).filter((memory) => memory.entry.heading === undefined);
-    const isRepeat = recalled.length > 0 && wanted.length === 0;
-    const reasons: Added["reasons"] = {
-      ...(first.memories < digest.length && first.memories === 0 ? { prime: "budget" } : {}),
-      ...(second.memories < wanted.length && second.memories === 0 ? { search: "budget" } : {}),
-      ...(isRepeat ? { search: "no-hits" } : {}),
-    };
-    return { memories: first.memories + second.memories, chars: first.chars + second.chars, reasons, isRepeat };
-  }
-
-  #put(prompt: Prompt, place: { kind: "digest" | "recall"; atEnd: boolean }, memories: readonly Memory[], title: string, maxChars: number) {
-    const alive = this.#record.ledger.reduce((sum, entry) => sum + entry.text.length, 0);
-    const room = Math.min(maxChars, this.session.config.sessionMaxChars - alive);
-    const block = renderBlock(title, memories.map((memory) => memory.entry), room);
-    this.#record.leftOut += memories.length - (block?.shown ?? 0);
-    if (block === undefined) return { memories: 0, chars: 0 };
-    const seen = memories.slice(0, block.shown).flatMap((memory) => memory.keys);
-    this.#record.ledger = [...this.#record.ledger, createEntry(prompt, { ...place, text: block.text, seen })];
-    return { memories: block.shown, chars: block.text.length };
-  }
-
-  /** Works out what no capture covers, and leaves it on disk once the session is past the floor. */
-  #takeIn(transcript: readonly Message[]): void {
-    const { session } = this;
     const record = this.#record;
-    const capture = captureOf(transcript);
-    const sessionId = session.id ?? this.id;
-    const tail = this.#isOwner ? sessionId : `${sessionId}-${this.id}`;
-    if (this.#isOwner) record.captured = Math.max(record.captured, capturedOnDisk(session.state, sessionId));
-    if (savedByAgent(transcript, record.captured)) {
-      record.captured = capture.prompts;
-      dropTail(senderOf(session), tail);
-      this.#save();
-    }
-    this.#tail = undefined;
-    if (capture.prompts <= record.captured || capture.prompts < session.config.minMessages) return;
-    const body = sessionEndBody(capture, { sessionId, project: session.project, cwd: session.cwd, trigger: "session_end" });
-    this.#tail = { sessionId, tail, prompts: capture.prompts, createdAt: session.now(), pid: process.pid, body, refusals: 0 };
-    keepTail(senderOf(session), this.#tail);
+    // Asked again after a failure, both answers may come in the end: the session is told once.
+    const visible = visibleIn(record.ledger);
+    const digest = findings.filter((found) => found.channel === "prime").flatMap((found) => found.memories).filter(({ keys }) => !keys.every((key) => visible.keys.has(key)));
+    const digestRoom = config.injectMaxChars - charsOf(record.ledger.filter(({ kind }) => kind === "digest"));
+    const recalled = findings.filter((found) => found.channel !== "prime").flatMap((found) => found.memories);
+    const wanted = select([...record.carried, ...recalled], visible, config.recallMaxResults);
+    const kind = cause.failed === undefined ? "recall" : "repair";
+    const title = kind === "repair" ? REPAIR_TITLE : isLate ? LATE_TITLE : RECALL_TITLE;
+    const first = this.#put(cause, { kind: "digest", atEnd: isLate }, digest, DIGEST_TITLE, digestRoom);
+    const second = this.#put(cause, { kind, atEnd: isLate }, wanted, title, config.recallMaxChars);
+    record.carried = wanted.slice(second.shown.length).filter((memory) => memory.entry.heading === undefined);
+    const reasons: Added["reasons"] = {
+      ...(digest.length > 0 && first.shown.length === 0 ? { prime: "budget" } : {}),
+      ...(wanted.length > 0 && second.shown.length === 0 ? { search: "budget", repair: "budget" } : {}),
+      // All that was found is in view already.
+      ...(recalled.length > 0 && wanted.length === 0 ? { search: "no-hits", repair: "no-hits" } : {}),
+    };
+    const rows = [first, second].flatMap(({ shown, kind: of }) => shown.map(({ path, score }) => ({ kind: of, path, score })));
+    return { shown: [...first.shown, ...second.shown], rows, chars: first.chars + second.chars, reasons };
   }
 
-  #capture(tail: Item, trigger: "run_end" | "session_end"): Promise<void> {
-    // A post that is still under way covers the session: a second one would store it twice.
-    this.#capturing ??= this.#send({ ...tail, body: { ...tail.body, trigger } }).finally(() => {
-      this.#capturing = undefined;
-    });
-    return this.#capturing;
-  }
-
-  async #send(item: Item): Promise<void> {
-    const { session } = this;
-    const started = session.now();
-    const sender = senderOf(session);
-    // Once it is in a file it will arrive, so it counts as captured now; the record must not lag behind the queue.
-    const isKept = keepTail(sender, item);
-    if (isKept) this.#covered(item);
-    const reason = await sendCapture(sender, item, isKept);
-    if (reason === undefined && !isKept) this.#covered(item);
-    if (reason === "unauthorized" || reason === "denied") session.stopped.capture = reason;
-    if (reason === undefined) drainSoon(session, item.sessionId);
-    this.#note("capture", reason, session.now() - started);
-    this.#save();
-    session.log(`${reason === undefined ? `captured ${item.prompts} prompts` : `capture ${isKept ? "queued" : "not sent"} (${reason})`}, ${session.now() - started} ms`);
-  }
-
-  #covered(item: Item): void {
-    this.#record.captured = Math.max(this.#record.captured, item.prompts);
-    if (this.#tail !== undefined && this.#tail.prompts <= item.prompts) this.#tail = undefined;
-    this.#save();
-  }
-
-  #note(channel: string, reason: Reason | undefined, ms: number): void {
-    const at = this.session.now();
-    const isOk = reason === undefined || reason === "no-hits" || reason === "below-threshold";
-    const okAt = isOk ? at : this.#record.channels[channel]?.okAt;
-    // A pause says nothing of its cause, so the reason before it stays beside it.
-    const before = this.#record.channels[channel];
-    const cause = reason === "paused" ? (before?.cause ?? before?.reason) : undefined;
-    this.#record.channels[channel] = { at, ms, ...(okAt === undefined ? {} : { okAt }), ...(reason === undefined ? {} : { reason }), ...(cause === undefined ? {} : { cause }) };
+  #put({ prompt, failed }: Cause, place: Pick<LedgerEntry, "kind" | "atEnd">, memories: readonly Memory[], title: string, maxChars: number) {
+    const { config } = this.session;
+    const room = Math.min(maxChars, config.sessionMaxChars - charsOf(this.#record.ledger));
+    const block = renderBlock(title, memories.map((memory) => memory.entry), room, { namesTools: config.tools });
+    const shown = memories.slice(0, block?.shown ?? 0);
+    this.#record.leftOut += memories.length - shown.length;
+    if (block === undefined) return { kind: place.kind, shown, chars: 0 };
+    const seen = shown.flatMap((memory) => memory.keys);
+    this.#record.ledger = [...this.#record.ledger, createEntry(prompt, { ...place, text: block.text, seen }, place.kind === "repair" ? failed : undefined)];
+    return { kind: place.kind, shown, chars: block.text.length };
   }
 
   #save(): void {
@@ -320,22 +258,16 @@ async function retried(ahead: Promise<Finding> | undefined, ask: () => Promise<F
   return found !== undefined && isAnswer(found) ? found : ask();
 }
 
-function isAnswer(found: Finding): boolean {
-  return found.memories.length > 0 || found.reason === "no-hits" || found.reason === "below-threshold";
+function charsOf(ledger: readonly LedgerEntry[]): number {
+  return ledger.reduce((sum, entry) => sum + entry.text.length, 0);
 }
 
-function outcomeOf(found: Finding | undefined): Outcome {
-  if (found === undefined) return "failed";
-  if (isAnswer(found)) return "answered";
-  return found.reason !== undefined && ["refused", "dns", "timeout", "bad-response"].includes(found.reason) ? "failed" : "unknown";
+function repairKey(prompt: Prompt | undefined, { signature }: Failure): string {
+  return `${prompt?.key} ${signature}`;
 }
 
-function describe(added: Added, reasons: readonly (readonly [Channel, Reason | undefined])[]): string {
-  const why = reasons.flatMap(([channel, reason]) => (reason === undefined ? [] : [`${channel} ${reason}`])).join(", ");
-  const said = added.memories > 0 ? `${added.memories} ${added.memories === 1 ? "memory" : "memories"}, ${added.chars} characters` : added.isRepeat ? "nothing new" : "nothing recalled";
+function describe({ shown, chars }: Added, silent: Readonly<Record<string, Reason>>): string {
+  const said = shown.length > 0 ? `${shown.length} ${shown.length === 1 ? "memory" : "memories"}, ${chars} characters` : "nothing recalled";
+  const why = Object.entries(silent).map(([channel, reason]) => `${channel} ${reason}`).join(", ");
   return `${said}${why === "" ? "" : ` (${why})`}`;
-}
-
-async function silent(channel: Channel, reason: Reason): Promise<Finding> {
-  return { channel, memories: [], reason };
 }

@@ -1,16 +1,18 @@
 // The plugin object: what a host loads. Tells conversations apart, and stands between the host and everything that could
 // go wrong: no hook throws, rejects, or outlives its deadline.
 import { asRecord, asText, type HookCall, readHookCall, readSetupContext } from "./cline.ts";
-import { isActive, type PalinodeOptions, readConfig } from "./config.ts";
+import { slashCommand } from "./commands.ts";
+import { isActive, type PalinodeOptions, readConfig, settingNotes } from "./config.ts";
 import { Conversation } from "./conversation.ts";
 import { promptKeys } from "./prompt.ts";
 import { createSession, prefetch, type Session, type Surroundings } from "./session.ts";
 import { within } from "./time.ts";
+import { createTools, RULE, type Tool } from "./tools.ts";
 
 /** The slice of Cline's `AgentPlugin` and `AgentRuntimePlugin` that this plugin is. */
 export interface PalinodePlugin {
   readonly name: string;
-  readonly manifest: { readonly capabilities: ["hooks"] };
+  readonly manifest: { readonly capabilities: ["hooks", "tools", "commands", "rules"] };
   /** Called by Core with an API and a context, by `new Agent` with a context alone: then it returns the hooks. */
   setup(api: unknown, ctx?: unknown): any;
   readonly hooks: PalinodeHooks;
@@ -36,14 +38,16 @@ export function createPalinodePlugin(options: PalinodeOptions = {}): PalinodePlu
 
   function startSession(ctx: unknown, agentId?: string): Session {
     const context = readSetupContext(ctx);
-    const { config, problems } = readConfig(options, process.env, context.cwd ?? process.cwd());
+    const read = readConfig(options, process.env, context.cwd ?? process.cwd());
+    const { config, problems } = read;
     const session = createSession(config, context, surroundings, agentId);
     const former = sessions.findIndex((each) => each.id !== undefined && each.id === session.id);
     // Set up again: the same session, in a fresh object. What was not kept on disk is handed on.
     if (former !== -1) session.record = config.persist ? session.record : (sessions[former]?.record ?? session.record);
     if (former !== -1) sessions.splice(former, 1);
     if (problems.length > 0) session.log(`settings left at their defaults: ${problems.join("; ")}`);
-    if (problems.length > 0) session.record.problems = problems;
+    session.record.settings = settingNotes(read);
+    session.record.problems = problems;
     sessions.push(session);
     if (sessions.length > MAX_SESSIONS) sessions.shift();
     if (!isActive(config)) return session;
@@ -97,6 +101,7 @@ export function createPalinodePlugin(options: PalinodeOptions = {}): PalinodePlu
         const call = readHookCall(payload);
         if (!call?.request || !call.isRoot) return undefined;
         const conversation = conversationFor(call);
+        conversation.session.failedCalls = 0;
         if (!isActive(conversation.session.config)) return undefined;
         const messages = await conversation.beforeModel(call);
         return messages === undefined ? undefined : { messages };
@@ -118,16 +123,29 @@ export function createPalinodePlugin(options: PalinodeOptions = {}): PalinodePlu
 
   return {
     name: "palinode",
-    manifest: { capabilities: ["hooks"] },
+    manifest: { capabilities: ["hooks", "tools", "commands", "rules"] },
     hooks,
     setup(api, ctx) {
       try {
         const isCore = ctx !== undefined || typeof asRecord(api).registerTool === "function";
-        startSession(isCore ? ctx : {}, isCore ? undefined : asText(asRecord(api).agentId));
-        return isCore ? undefined : { hooks, tools: [] };
+        const session = startSession(isCore ? ctx : {}, isCore ? undefined : asText(asRecord(api).agentId));
+        const tools = session.config.tools ? createTools(session) : [];
+        if (!isCore) return { hooks, tools };
+        contribute(asRecord(api), tools, (input) => slashCommand(() => ({ session, read: readConfig(options, process.env, session.cwd) }), input));
+        return undefined;
       } catch {
         return undefined;
       }
     },
   };
+}
+
+/** Registers what the host takes; hosts of other versions may lack a kind. */
+function contribute(api: Record<string, unknown>, tools: readonly Tool[], handler: (input: unknown) => Promise<string>): void {
+  const register = (kind: string, what: unknown): void => {
+    if (typeof api[kind] === "function") Reflect.apply(api[kind], api, [what]);
+  };
+  for (const tool of tools) register("registerTool", tool);
+  if (tools.length > 0) register("registerRule", RULE);
+  register("registerCommand", { name: "palinode", description: "Long-term memory: status, search, read, save, why, pause, resume", handler });
 }

@@ -103,7 +103,8 @@ export function fingerprint(message: Message): string {
   return digestOf(JSON.stringify([asRecord(message).role ?? null, textsOf(message), tools]));
 }
 
-function promptKey(transcript: readonly Message[], index: number): string {
+/** Returns what tells the prompt at this place of a transcript from all others. */
+export function promptKey(transcript: readonly Message[], index: number): string {
   const message = transcript[index] as Message;
   const { id, metadata } = asRecord(message);
   const folded = asRecord(metadata).kind === "compaction";

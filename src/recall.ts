@@ -6,10 +6,10 @@ import { type Entry, safeLine, safeLines } from "./block.ts";
 import type { Config } from "./config.ts";
 import { digestOf, FENCE, stripOurBlocks } from "./prompt.ts";
 import { redact } from "./redact.ts";
-import type { Visible } from "./replay.ts";
 import { clipLines, clipMarked, clipMiddle, CUT_MARK, weigh } from "./text.ts";
+import { within } from "./time.ts";
 
-export type Channel = "prime" | "triggers" | "search";
+export type Channel = "prime" | "triggers" | "search" | "repair";
 
 /** One memory that could be shown. */
 export interface Memory {
@@ -30,6 +30,8 @@ export interface Finding {
   readonly channel: Channel;
   readonly memories: readonly Memory[];
   readonly reason?: Reason;
+  /** What the same question may still bring. */
+  readonly later?: Promise<Finding>;
 }
 
 /** Whom to ask, and for whom. */
@@ -57,11 +59,14 @@ const MAX_SNIPPET_CHARS = 300;
 /** The server marks a window with dots, so a snippet may be a little longer than asked; some ignore the wish. */
 const MAX_SHOWN_SNIPPET_CHARS = 320;
 const MAX_HITS = 20;
-/** A word set that shares this much with another says the same. */
-const NEAR_EQUAL = 0.9;
-
-const HIT = "hit ";
-const SCORE = /\(\d{1,3}% match\)|\(keyword match\)/;
+/** Somebody waits for the answer, and an embedder may be loading its model. */
+export const BY_HAND_TIMEOUT_MS = 20_000;
+/** Starts the key of a search hit. */
+export const HIT = "hit ";
+const STANDING = "### Where this project stands";
+const MAX_STANDING_ROWS = 3;
+/** Core memories wait so long for the rest of the digest; what comes later is told later. */
+const STANDING_WAIT_MS = 250;
 const RELATED = "### Related memories";
 const RELATED_INSTEAD = "### Related memories\n(by search: resolution did not answer in time)";
 
@@ -75,17 +80,24 @@ export function saysEnough(words: string, config: Config): boolean {
   return words !== "" && weigh(words) >= config.recallMinChars;
 }
 
-/** Warms the server for this session and returns the core memories of the digest, newest first. Never rejects. */
+/**
+ * Warms the server for this session and returns the memories of the digest: the core ones, newest first, then where the
+ * project stands, where that is wanted. Never rejects.
+ */
 export async function askDigest(asker: Asker): Promise<Finding> {
   const { client, config, project, cwd, sessionId, signal } = asker;
   const warm = client.post("/context/prime", { cwd, session_id: sessionId, project: project || undefined }, { signal });
   const listed = client.get("/list", { core_only: "true" }, { signal });
-  // Warming is for the server's sake: the digest does not wait for it to succeed.
-  void warm.catch(() => undefined);
+  // The core memories do not depend on it, and servers before 0.9.3 have no such route.
+  const standing = warm.then(asRecord, () => ({}));
   return finding("prime", async () => {
     const rows = rowsOf(await listed, "/list").filter((row) => row.core !== false && belongsTo(project, row));
     const newestFirst = rows.sort((a, b) => compare(String(b.last_updated ?? ""), String(a.last_updated ?? "")));
-    return { memories: newestFirst.slice(0, config.injectMaxFiles).flatMap(coreMemory) };
+    const core = newestFirst.slice(0, config.injectMaxFiles).flatMap(coreMemory);
+    if (config.digest === "core") return { memories: core };
+    const answer = await within(standing, STANDING_WAIT_MS);
+    if (answer !== undefined) return { memories: [...core, ...standingOf(answer, core)] };
+    return { memories: core, later: finding("prime", async () => ({ memories: standingOf(await standing, core) })) };
   });
 }
 
@@ -105,8 +117,17 @@ export function askTriggers(asker: Asker, query: string): Promise<Finding> {
 
 /** Returns search hits over the threshold, best first; `extra` more are asked for. Never rejects. */
 export function askSearch(asker: Asker, query: string, extra = 0, heading = RELATED): Promise<Finding> {
+  return search("search", asker, query, extra, heading);
+}
+
+/** Returns search hits for a failed command, as `askSearch` does for a prompt. Never rejects. */
+export function askRepair(asker: Asker, query: string, extra: number): Promise<Finding> {
+  return search("repair", asker, query, extra, RELATED);
+}
+
+function search(channel: Channel, asker: Asker, query: string, extra: number, heading: string): Promise<Finding> {
   const { client, config, sessionId, signal } = asker;
-  return finding("search", async () => {
+  return finding(channel, async () => {
     const body = {
       query,
       limit: Math.min(Math.max(MAX_HITS, config.recallMaxResults), config.recallMaxResults + extra),
@@ -124,6 +145,14 @@ export function askSearch(asker: Asker, query: string, extra = 0, heading = RELA
   });
 }
 
+/** Returns what somebody searches for by hand, best first, one hit a file. Throws `PalinodeError`. */
+export async function searchByHand({ client, sessionId, signal }: Asker, query: string, limit: number): Promise<Memory[]> {
+  const body = { query: queryOf(query), limit, max_chars: MAX_SNIPPET_CHARS, session_id: sessionId };
+  const rows = rowsOf(await client.post("/search", body, { signal, timeoutMs: BY_HAND_TIMEOUT_MS }), "/search");
+  const hits = rows.filter((row) => pathOf(row) !== "").slice(0, 5 * limit).map((row) => hitMemory(row));
+  return hits.filter((hit, index) => hits.findIndex((other) => other.path === hit.path) === index).slice(0, limit);
+}
+
 /** Returns a bounded resolution of the prompt, or what search says when it is late or the server has none. Never rejects. */
 export async function askResolve(asker: Asker, query: string, extra = 0): Promise<Finding> {
   const { client, config, sessionId, signal, missingRoutes } = asker;
@@ -139,32 +168,10 @@ export async function askResolve(asker: Asker, query: string, extra = 0): Promis
   }
 }
 
-/**
- * Returns the memories worth showing now: none that is visible already, one a file, none that says what another says,
- * and at most `maxHits` search hits. Triggers that fired always stay.
- */
-export function select(memories: readonly Memory[], visible: Visible, maxHits: number): Memory[] {
-  const chosen: Memory[] = [];
-  for (const memory of memories) {
-    const isVisible = [...memory.keys, wholeKey(memory.path)].some((key) => visible.keys.has(key)) || looksSeen(memory, visible.lines);
-    if (isVisible && memory.mention !== undefined) chosen.push({ ...memory, entry: memory.mention });
-    if (isVisible) continue;
-    if (chosen.some((other) => other.path === memory.path || nearEqual(other.gist, memory.gist))) continue;
-    if (chosen.filter((other) => other.entry.heading !== undefined).length >= maxHits && memory.entry.heading !== undefined) continue;
-    chosen.push(memory);
-  }
-  return chosen;
-}
-
-/** Returns how many search hits the model can see already, so that as many more are asked for. */
-export function countHits({ keys }: Visible): number {
-  return [...keys].filter((key) => key.startsWith(HIT)).length;
-}
-
-async function finding(channel: Channel, ask: () => Promise<{ memories: Memory[]; reason?: Reason }>): Promise<Finding> {
+async function finding(channel: Channel, ask: () => Promise<Omit<Finding, "channel">>): Promise<Finding> {
   try {
-    const { memories, reason } = await ask();
-    return { channel, memories, ...(memories.length === 0 ? { reason: reason ?? "no-hits" } : {}) };
+    const { memories, reason, later } = await ask();
+    return { channel, memories, ...(memories.length === 0 ? { reason: reason ?? "no-hits" } : {}), ...(later && { later }) };
   } catch (error) {
     return { channel, memories: [], reason: reasonOf(error) };
   }
@@ -193,6 +200,21 @@ function coreMemory(row: Record<string, unknown>): Memory[] {
   return [{ keys: [`core ${digestOf(text)}`], path, score: null, gist: `${name} ${summary ?? ""}`, entry: { lines: [`- ${safeLine(text)}`] } }];
 }
 
+/** The project's snapshots, decisions and open action items, each once; the server has the newest first (2.4). */
+function standingOf(answer: Record<string, unknown>, core: readonly Memory[]): Memory[] {
+  const told = new Set(core.map((memory) => memory.path));
+  return ([["recent_snapshots", "snapshot"], ["recent_decisions", "decision"], ["open_action_items", "open"]] as const).flatMap(([section, label]) => {
+    const rows = (Array.isArray(answer[section]) ? answer[section] : []).map(asRecord);
+    const fresh = rows.filter(({ file }) => asText(file) !== undefined && !told.has(String(file)) && told.add(String(file)));
+    return fresh.slice(0, MAX_STANDING_ROWS).map((row) => standingMemory(String(row.file), label, asText(row.summary) ?? ""));
+  });
+}
+
+function standingMemory(path: string, label: string, summary: string): Memory {
+  const text = `[${path}] (${label}) ${stripOurBlocks(summary)}`;
+  return { keys: [`core ${digestOf(text)}`], path, score: null, gist: summary, entry: { heading: STANDING, lines: [clipMarked(`- ${safeLine(text)}`, MAX_SHOWN_SNIPPET_CHARS)] } };
+}
+
 async function triggerMemory(asker: Asker, row: Record<string, unknown>, withText: boolean): Promise<Memory> {
   const path = String(row.memory_file);
   const description = asText(row.description) ?? "";
@@ -215,13 +237,18 @@ async function triggerMemory(asker: Asker, row: Record<string, unknown>, withTex
 async function readBody({ client, signal }: Asker, path: string): Promise<string | undefined> {
   try {
     const content = asText(asRecord(await client.get("/read", { file_path: path }, { signal })).content);
-    return content === undefined ? undefined : asText(content.replace(/^\uFEFF?---\r?\n[\s\S]*?\n---[ \t]*(?:\r?\n|$)/, "").trim());
+    return content === undefined ? undefined : asText(withoutFrontmatter(content));
   } catch {
     return undefined;
   }
 }
 
-function hitMemory(row: Record<string, unknown>, heading: string): Memory {
+/** Returns a memory file's text without its frontmatter. */
+export function withoutFrontmatter(content: string): string {
+  return content.replace(/^\uFEFF?---\r?\n[\s\S]*?\n---[ \t]*(?:\r?\n|$)/, "").trim();
+}
+
+function hitMemory(row: Record<string, unknown>, heading?: string): Memory {
   const path = pathOf(row);
   const score = scoreOf(row);
   const snippet = asText(row.snippet) ?? asText(row.content) ?? "";
@@ -230,7 +257,7 @@ function hitMemory(row: Record<string, unknown>, heading: string): Memory {
   const line = `- [${safeLine(path)}] (${match}) ${clipMarked(safeLine(stripOurBlocks(snippet)), MAX_SHOWN_SNIPPET_CHARS)}`;
   const hash = asText(row.content_hash);
   const keys = [HIT + digestOf(`${path} ${hash ?? text}`), textKey(path, text)];
-  return { keys, path, score, gist: text, entry: { heading, lines: [line.trimEnd()] } };
+  return { keys, path, score, gist: text, entry: { ...(heading === undefined ? {} : { heading }), lines: [line.trimEnd()] } };
 }
 
 /** The same for a hit and for a trigger that show the same text of a file. */
@@ -238,7 +265,8 @@ function textKey(path: string, text: string): string {
   return `text ${digestOf(`${path} ${(text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).join(" ")}`)}`;
 }
 
-function wholeKey(path: string): string {
+/** Returns the key of a file whose whole text is in view. */
+export function wholeKey(path: string): string {
   return `whole ${digestOf(path)}`;
 }
 
@@ -268,27 +296,6 @@ function isOwn(row: Record<string, unknown>, sessionId: string): boolean {
   const text = `${asText(row.snippet) ?? ""}\n${asText(row.content) ?? ""}`;
   if (text.includes(`<${FENCE}>`) && stripOurBlocks(text).trim() === "") return true;
   return sessionId.length >= 8 && (text.includes(sessionId) || asRecord(row.metadata).session_id === sessionId);
-}
-
-/**
- * A text that only grew since it was shown, or whose window moved a little, says nothing new. A daily note grows with
- * every capture, so one look at it is enough.
- */
-function looksSeen({ path, entry }: Memory, lines: readonly string[]): boolean {
-  const line = entry.lines[0] ?? "";
-  const ofFile = entry.heading === undefined ? [] : lines.filter((shown) => shown.startsWith(`- [${safeLine(path)}] `));
-  return ofFile.some((shown) => path.startsWith("daily/") || nearEqual(shown.replace(SCORE, ""), line.replace(SCORE, "")));
-}
-
-function nearEqual(a: string, b: string): boolean {
-  const [left, right] = [wordsOf(a), wordsOf(b)];
-  if (left.size < 4 || right.size < 4) return a === b;
-  const shared = [...left].filter((word) => right.has(word)).length;
-  return shared / (left.size + right.size - shared) >= NEAR_EQUAL;
-}
-
-function wordsOf(text: string): Set<string> {
-  return new Set(text.slice(0, 1000).toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []);
 }
 
 function compare(a: string, b: string): number {

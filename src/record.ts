@@ -2,16 +2,19 @@
 // the last word of each channel. Rows that cannot be read are left out; the good ones stay.
 import { asRecord, asText } from "./cline.ts";
 import type { Reason } from "./client.ts";
+import type { SettingNote } from "./config.ts";
 import type { Memory } from "./recall.ts";
 import type { Anchor, Ledger, LedgerEntry } from "./replay.ts";
 import { fileStem, type State } from "./state.ts";
 
 /** More prompts than any host shows again after an undo. */
 const MAX_ASKED = 500;
+const MAX_ACCOUNTS = 10;
+const MAX_TIMES = 20;
 const MAX_SESSIONS = 200;
 const MAX_AGE_MS = 30 * 24 * 3600_000;
 
-/** The last news of one channel. */
+/** What came last of one channel, and how it has fared in this session. */
 export interface ChannelNews {
   readonly okAt?: number;
   readonly reason?: Reason;
@@ -19,6 +22,19 @@ export interface ChannelNews {
   readonly cause?: Reason;
   readonly at: number;
   readonly ms: number;
+  /** How often the server was asked, and how long the latest of these took. */
+  readonly calls: number;
+  readonly recentMs: readonly number[];
+}
+
+/** What came of one prompt or failed command: for `why`. */
+export interface Account {
+  readonly at: number;
+  /** How the prompt begins, or which command failed; redacted. */
+  readonly about: string;
+  readonly shown: readonly { readonly kind: LedgerEntry["kind"]; readonly path: string; readonly score: number | null }[];
+  readonly chars: number;
+  readonly silent: Readonly<Record<string, Reason>>;
 }
 
 export interface SessionRecord {
@@ -34,35 +50,85 @@ export interface SessionRecord {
   leftOut: number;
   /** Triggers that fired and found no room: their cooldown runs, so the next prompt shows them. */
   carried: Memory[];
+  /** Prompt and signature of each failure that was recalled for. */
+  repaired: string[];
+  /** Prompts that were said while memory was paused: no capture tells of them. */
+  muted: string[];
+  accounts: readonly Account[];
+  /** Settings that are not at their defaults, as the session's process has them; no secrets. */
+  settings: readonly SettingNote[];
   /** Settings that were left at their defaults, and why. */
   problems?: readonly string[];
 }
 
 /** Returns an empty record. */
 export function newRecord(cwd: string | undefined): SessionRecord {
-  return { cwd, isPrimed: false, asked: [], ledger: [], captured: 0, channels: {}, leftOut: 0, carried: [] };
+  return { cwd, isPrimed: false, asked: [], ledger: [], captured: 0, channels: {}, leftOut: 0, carried: [], repaired: [], muted: [], accounts: [], settings: [] };
 }
 
 /** Returns what is known of a session, or an empty record. Never throws. */
 export function loadRecord(state: State, sessionId: string | undefined, cwd: string | undefined): SessionRecord {
   const raw = sessionId === undefined ? {} : asRecord(state.read(recordName(sessionId)));
-  const { isPrimed, asked, ledger, captured, channels, leftOut, carried } = raw;
+  const { isPrimed, asked, ledger, captured, channels, leftOut, carried, repaired, muted, accounts, settings, problems } = raw;
   return {
     cwd,
     isPrimed: isPrimed === true,
-    asked: Array.isArray(asked) ? asked.filter((key) => typeof key === "string").slice(-MAX_ASKED) : [],
-    ledger: Array.isArray(ledger) ? ledger.flatMap(readEntry) : [],
+    asked: texts(asked).slice(-MAX_ASKED),
+    ledger: listOf(ledger, readEntry),
     captured: count(captured),
-    channels: asRecord(channels) as Record<string, ChannelNews>,
+    channels: Object.fromEntries(Object.entries(asRecord(channels)).flatMap(readNews)),
     leftOut: count(leftOut),
-    carried: Array.isArray(carried) ? carried.flatMap(readCarried) : [],
+    carried: listOf(carried, readCarried),
+    repaired: texts(repaired).slice(-MAX_ASKED),
+    muted: texts(muted).slice(-MAX_ASKED),
+    accounts: listOf(accounts, readAccount).slice(-MAX_ACCOUNTS),
+    settings: listOf(settings, readSetting),
+    ...(Array.isArray(problems) ? { problems: texts(problems) } : {}),
   };
+}
+
+/** The session that worked in a folder last. */
+export interface LatestSession {
+  readonly id: string;
+  readonly at: number;
+  readonly record: SessionRecord;
+}
+
+/** Returns the session that was last active in this workspace, or undefined. */
+export function latestSession(state: State, cwd: string | undefined): LatestSession | undefined {
+  const byAge = state.list("sessions").filter((file) => file.endsWith(".json"))
+    .map((file) => ({ id: file.slice(0, -".json".length), at: state.writtenAt(`sessions/${file}`) ?? 0 }))
+    .sort((a, b) => b.at - a.at);
+  const found = byAge.find(({ id }) => asRecord(state.read(`sessions/${id}.json`)).cwd === cwd);
+  return found && { ...found, record: loadRecord(state, found.id, cwd) };
+}
+
+/** Takes in how one question to a channel ended; undefined: with an answer. */
+export function noteNews(record: SessionRecord, channel: string, reason: Reason | undefined, { at, ms, isAsked }: { at: number; ms: number; isAsked: boolean }): void {
+  const before = record.channels[channel];
+  const isOk = reason === undefined || reason === "no-hits" || reason === "below-threshold";
+  const okAt = isOk ? at : before?.okAt;
+  // A pause says nothing of its cause, so the reason before it stays beside it.
+  const cause = reason === "paused" ? (before?.cause ?? before?.reason) : undefined;
+  record.channels[channel] = {
+    at, ms,
+    calls: (before?.calls ?? 0) + Number(isAsked),
+    recentMs: isAsked ? [...(before?.recentMs ?? []), ms].slice(-MAX_TIMES) : (before?.recentMs ?? []),
+    ...(okAt === undefined ? {} : { okAt }),
+    ...(reason === undefined ? {} : { reason }),
+    ...(cause === undefined ? {} : { cause }),
+  };
+}
+
+/** Keeps an account of what was shown, and of what was not and why. */
+export function addAccount(record: SessionRecord, account: Account): void {
+  record.accounts = [...record.accounts, account].slice(-MAX_ACCOUNTS);
 }
 
 /** Writes the record: one small file, replaced as a whole. */
 export function saveRecord(state: State, sessionId: string | undefined, record: SessionRecord): void {
   if (sessionId === undefined) return;
-  record.asked = record.asked.slice(-MAX_ASKED);
+  for (const keys of [record.asked, record.repaired, record.muted]) keys.splice(0, keys.length - MAX_ASKED);
   state.write(recordName(sessionId), { version: 1, ...record });
 }
 
@@ -89,10 +155,48 @@ function recordName(sessionId: string): string {
 function readEntry(raw: unknown): LedgerEntry[] {
   const { kind, atEnd, prompt, text, seen, id, createdAt, anchor } = asRecord(raw);
   const place = anchor === null ? null : readAnchor(anchor);
-  if ((kind !== "digest" && kind !== "recall") || place === undefined) return [];
+  if (!isKind(kind) || place === undefined) return [];
   if (typeof prompt !== "string" || typeof text !== "string" || asText(id) === undefined || typeof createdAt !== "number") return [];
   if (!Array.isArray(seen) || !seen.every((key) => typeof key === "string")) return [];
   return [{ kind, atEnd: atEnd === true, prompt, text, seen, id: String(id), createdAt, anchor: place }];
+}
+
+function isKind(kind: unknown): kind is LedgerEntry["kind"] {
+  return kind === "digest" || kind === "recall" || kind === "repair";
+}
+
+function readNews([channel, raw]: [string, unknown]): [string, ChannelNews][] {
+  const { okAt, reason, cause, at, ms, calls, recentMs } = asRecord(raw);
+  if (typeof at !== "number" || typeof ms !== "number") return [];
+  const times = Array.isArray(recentMs) ? recentMs.filter((time) => typeof time === "number") : [];
+  return [[channel, {
+    at, ms, calls: count(calls), recentMs: times,
+    ...(typeof okAt === "number" ? { okAt } : {}),
+    ...(typeof reason === "string" ? { reason: reason as Reason } : {}),
+    ...(typeof cause === "string" ? { cause: cause as Reason } : {}),
+  }]];
+}
+
+function readAccount(raw: unknown): Account[] {
+  const { at, about, shown, chars, silent } = asRecord(raw);
+  if (typeof at !== "number" || typeof about !== "string" || !Array.isArray(shown)) return [];
+  const rows = shown.map(asRecord).flatMap(({ kind, path, score }) =>
+    isKind(kind) && typeof path === "string" ? [{ kind, path, score: typeof score === "number" ? score : null }] : []);
+  const reasons = Object.entries(asRecord(silent)).filter(([, reason]) => typeof reason === "string");
+  return [{ at, about, shown: rows, chars: count(chars), silent: Object.fromEntries(reasons) as Record<string, Reason> }];
+}
+
+function readSetting(raw: unknown): SettingNote[] {
+  const { name, value, source } = asRecord(raw);
+  return typeof name === "string" && typeof value === "string" && typeof source === "string" ? [{ name, value, source }] : [];
+}
+
+function texts(raw: unknown): string[] {
+  return Array.isArray(raw) ? raw.filter((text) => typeof text === "string") : [];
+}
+
+function listOf<T>(raw: unknown, read: (row: unknown) => T[]): T[] {
+  return Array.isArray(raw) ? raw.flatMap(read) : [];
 }
 
 function readCarried(raw: unknown): Memory[] {

@@ -1,7 +1,7 @@
 // Where memory goes in a request, and that it stays there byte for byte. The host builds every request anew from its
 // transcript and never keeps what a plugin added, so what was injected once is put back after the same message on every
 // later request: otherwise the model provider's prompt cache would be lost from that point on.
-import { asRecord, asText, createdAtOf, type Message } from "./cline.ts";
+import { asRecord, asText, createdAtOf, type Message, toolResultsOf } from "./cline.ts";
 import { digestOf, fingerprint, INJECTED_KIND, isPrompt, type Prompt } from "./prompt.ts";
 
 /** The message after which an entry stands. */
@@ -15,7 +15,7 @@ export interface Anchor {
 
 /** One block that was injected, or is about to be. */
 export interface LedgerEntry {
-  readonly kind: "digest" | "recall";
+  readonly kind: "digest" | "recall" | "repair";
   /** True for what came late: it may only stand where nothing was sent before. */
   readonly atEnd: boolean;
   /** The prompt it was made for. */
@@ -39,10 +39,13 @@ export interface Turn {
   readonly prompt: Prompt | undefined;
 }
 
-/** Returns an entry that is not placed yet. Its id and time follow from the prompt and the text, never from a clock. */
-export function createEntry(prompt: Prompt, block: Pick<LedgerEntry, "kind" | "atEnd" | "text" | "seen">): LedgerEntry {
+/**
+ * Returns an entry that is not placed yet. Its id and time follow from the prompt, the text and the message that it is
+ * about (the prompt itself where none is given), never from a clock.
+ */
+export function createEntry(prompt: Prompt, block: Pick<LedgerEntry, "kind" | "atEnd" | "text" | "seen">, about: Message = prompt.message): LedgerEntry {
   const id = `palinode-${block.kind}-${digestOf(`${prompt.key} ${block.text}`)}`;
-  return { ...block, prompt: prompt.key, id, createdAt: createdAtOf(prompt.message) ?? 0, anchor: null };
+  return { ...block, prompt: prompt.key, id, createdAt: createdAtOf(about) ?? 0, anchor: null };
 }
 
 /**
@@ -104,13 +107,14 @@ function toMessage(entry: LedgerEntry): Message {
 }
 
 /**
- * Returns where an entry without a place goes: directly after its prompt while nothing but user messages follows, since
- * those were never sent before; else the end of the request, the one place that moves no cached byte and never stands
- * between a tool call and its results.
+ * Returns where an entry without a place goes: directly after its prompt, or the failed tool's message, while nothing but
+ * user messages follows, since those were never sent before; else the end of the request, the one place that moves no
+ * cached byte and never stands between a tool call and its results.
  */
 function placeFor(entry: LedgerEntry, turn: Turn): number {
   const end = turn.request.length - 1;
-  const index = entry.atEnd ? -1 : indexOfPrompt(turn);
+  const about = (): number => (entry.kind === "repair" ? turn.request.findLastIndex((message) => toolResultsOf(message).length > 0) : indexOfPrompt(turn));
+  const index = entry.atEnd ? -1 : about();
   const isNew = index !== -1 && turn.request.slice(index + 1).every((message) => asRecord(message).role === "user");
   return isNew ? index : end;
 }

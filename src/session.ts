@@ -4,6 +4,7 @@ import type { SetupContext } from "./cline.ts";
 import { type Client, createClient, PalinodeError, type Reason, reasonOf } from "./client.ts";
 import { type Config, primes } from "./config.ts";
 import { drain, type Sender } from "./outbox.ts";
+import { pausedSince } from "./pause.ts";
 import { projectOf, realFolder } from "./project.ts";
 import { type Asker, askDigest, type Channel, type Finding } from "./recall.ts";
 import { loadRecord, type SessionRecord } from "./record.ts";
@@ -44,6 +45,8 @@ export interface Session {
   prefetched: Promise<Finding> | undefined;
   /** When captures that could not be delivered were last looked for. */
   drainedAt: number;
+  /** Tool calls that failed since the last success of any kind. */
+  failedCalls: number;
   /** Undefined when the server allows the action, else why not. Asked once for recall, each time for capture. */
   refusalOf(action: Action): Promise<Reason | undefined>;
   /** Writes one line to the host's log, where there is one. Never throws. */
@@ -77,13 +80,19 @@ export function createSession(config: Config, context: SetupContext, surrounding
     isClaimed: false,
     prefetched: undefined,
     drainedAt: -Infinity,
+    failedCalls: 0,
     refusalOf: createPolicy((action) => askPolicy(client, missingRoutes, { action, cwd, project: project || undefined, automatic: true })),
   };
 }
 
+/** Returns whether somebody paused memory in this workspace. Reads one small file. */
+export function isMuted({ state, cwd }: Session): boolean {
+  return pausedSince(state, cwd) !== undefined;
+}
+
 /** Starts what the first prompt will need, so that it does not wait for it. A session that is primed needs nothing. */
 export function prefetch(session: Session): void {
-  if (session.record.isPrimed || session.breaker.isPaused() || !primes(session.config)) return;
+  if (session.record.isPrimed || session.breaker.isPaused() || !primes(session.config) || isMuted(session)) return;
   session.prefetched = session.refusalOf("recall").then((reason) =>
     reason === undefined ? askDigest(askerOf(session, session.id ?? "", session.abort.signal)) : { channel: "prime", memories: [], reason },
   );

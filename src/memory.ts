@@ -1,0 +1,121 @@
+// What people and agents do with memory by hand: search, read, save, end a session, set a trigger. Nothing here is
+// silent: what goes wrong is said in words that lead to what mends it.
+import { randomUUID } from "node:crypto";
+import { storable } from "./capture.ts";
+import { asRecord, asText } from "./cline.ts";
+import { mayCarryToken, PalinodeError, reasonOf } from "./client.ts";
+import { dropPrivate, stripOurBlocks } from "./prompt.ts";
+import { slugOf } from "./project.ts";
+import { BY_HAND_TIMEOUT_MS, type Memory, searchByHand, withoutFrontmatter } from "./recall.ts";
+import { redact } from "./redact.ts";
+import { askerOf, type Session } from "./session.ts";
+
+/** The kinds of memory that the server knows (palinode-api.md, 2.10). */
+export const MEMORY_TYPES = ["Insight", "Decision", "ActionItem", "PersonMemory", "ProjectSnapshot", "ResearchRef"] as const;
+const MAX_SLUG_CHARS = 48;
+const SAVE_TIMEOUT_MS = 30_000;
+
+/** Something that was asked for by hand and cannot be done; the message says what would mend it. */
+export class MemoryError extends Error {
+  override readonly name = "MemoryError";
+}
+
+export interface Saved {
+  readonly path: string;
+  /** What is to be known about it, such as that secrets were taken out. */
+  readonly notes: readonly string[];
+}
+
+/** Returns hits for a query, best first, one a file. Throws `MemoryError`. */
+export function search(session: Session, query: string, limit = 5): Promise<Memory[]> {
+  return told(session, () => searchByHand(askerOf(session, session.id ?? "", AbortSignal.timeout(BY_HAND_TIMEOUT_MS)), query, limit));
+}
+
+/** Returns a memory file's text without its frontmatter. Throws `MemoryError`. */
+export function read(session: Session, path: string): Promise<string> {
+  return told(session, async () => {
+    const { content } = asRecord(await session.client.get("/read", { file_path: path }, { timeoutMs: BY_HAND_TIMEOUT_MS }));
+    if (typeof content !== "string") throw new PalinodeError("/read", "bad-response");
+    return withoutFrontmatter(content);
+  }, `There is no memory file ${path}. Search names the files there are.`);
+}
+
+/** Saves a memory under a name of its own, so that nothing is overwritten. Secrets are taken out. Throws `MemoryError`. */
+export function save(session: Session, memory: { content: string; type?: string; title?: string; core?: boolean }): Promise<Saved> {
+  const [content, title] = [memory.content, memory.title ?? ""].map((text) => redact(dropPrivate(stripOurBlocks(text))).trim()) as [string, string];
+  if (content === "") throw new MemoryError("There is nothing to save.");
+  const name = slugOf(title || (content.split("\n")[0] ?? "")).replaceAll("_", "-").slice(0, MAX_SLUG_CHARS).replace(/-+$/, "");
+  return told(session, async () => {
+    const answer = asRecord(await session.client.post("/save", {
+      content,
+      type: memory.type ?? MEMORY_TYPES[0],
+      slug: `${name === "" ? "memory" : name}-${randomUUID().slice(0, 8)}`,
+      source: "cline-plugin",
+      ...(title === "" ? {} : { title }),
+      ...(memory.core === undefined ? {} : { core: memory.core }),
+      ...(session.project === "" ? {} : { entities: [`project/${session.project}`] }),
+    }, { timeoutMs: SAVE_TIMEOUT_MS }));
+    const path = asText(answer.rel_path) ?? asText(answer.file_path);
+    if (path === undefined) throw new PalinodeError("/save", "bad-response");
+    const isShortened = content.length !== memory.content.trim().length;
+    return {
+      path,
+      notes: [
+        ...(isShortened ? ["Secrets, private spans or recalled blocks in it were left out."] : []),
+        ...(answer.indexed === false ? ["It cannot be found by search until the server's embedder works."] : []),
+      ],
+    };
+  });
+}
+
+/** Records what a session came to. Throws `MemoryError`. */
+export async function endSession(session: Session, { summary, decisions, blockers }: { summary: string; decisions: readonly string[]; blockers: readonly string[] }): Promise<void> {
+  const body = {
+    summary: storable(summary),
+    decisions: decisions.map(storable),
+    blockers: blockers.map(storable),
+    project: session.project || undefined,
+    source: "cline-plugin", harness: "cline", trigger: "agent",
+    session_id: session.id, cwd: session.cwd,
+  };
+  if (body.summary === "") throw new MemoryError("There is nothing to record.");
+  await told(session, () => session.client.post("/session-end", body, { timeoutMs: SAVE_TIMEOUT_MS }));
+}
+
+/** Has the server show a memory file whenever a prompt is about what is described. Throws `MemoryError`. */
+export async function setTrigger(session: Session, description: string, path: string): Promise<void> {
+  // The server takes any name; a trigger for a file that is not there would fire in vain.
+  await read(session, path);
+  await told(session, () => session.client.post("/triggers", { description: redact(description), memory_file: path }, { timeoutMs: SAVE_TIMEOUT_MS }));
+}
+
+async function told<T>(session: Session, work: () => Promise<T>, notFound?: string): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    // A path that leads out of the memory folder is no file of it either: 403, without a word of policy.
+    const isMissing = error instanceof PalinodeError && (error.status === 404 || (error.status === 403 && error.detail === undefined));
+    throw new MemoryError(isMissing && notFound !== undefined ? notFound : explain(error, session));
+  }
+}
+
+/** Returns what is wrong and what the user can do about it. Names no token and no text of memory. */
+export function explain(error: unknown, { config }: Pick<Session, "config">): string {
+  const { status, detail } = error instanceof PalinodeError ? error : {};
+  const at = `The Palinode server at ${config.apiUrl}`;
+  switch (reasonOf(error)) {
+    case "refused": return `${at} does not answer. Start it with: palinode-api`;
+    case "dns": return `${at} cannot be found. Check PALINODE_API_URL.`;
+    case "timeout": return `${at} did not answer in time. Its embedder may be loading; see: node palinode.js doctor`;
+    case "unauthorized":
+      if (config.token === "") return `${at} wants a token. Set one: export PALINODE_API_TOKEN=…`;
+      return mayCarryToken(config) ? `${at} refused the token. Set the right one: export PALINODE_API_TOKEN=…`
+        : `${at} wants a token, which is not sent over plain http to a public address. Use https, or: export PALINODE_ALLOW_HTTP=1`;
+    case "denied": return `${at} does not allow this (${detail ?? "its policy"}). See: palinode controls`;
+    case "rate-limited": return `${at} has had too many requests. Try again in a minute.`;
+    default:
+      if (status === 503) return `${at} has no working embedder. Get its model with: ollama pull bge-m3 (or start it with PALINODE_RETRIEVAL_MODE=lexical)`;
+      if (status === 400 && detail !== undefined) return `${at} refused it: ${detail}`;
+      return `${at} gave no usable answer${status === undefined ? "" : ` (HTTP ${status})`}. Is that palinode-api? See: node palinode.js doctor`;
+  }
+}

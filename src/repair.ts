@@ -1,0 +1,75 @@
+// What failed since the last request, and what to search memory for because of it. Reads only the messages behind the
+// newest answer of the model, so a long history costs nothing.
+import { stripVTControlCharacters } from "node:util";
+import { asRecord, asText, type Message, toolCallsOf, toolResultsOf, type ToolResult } from "./cline.ts";
+import { digestOf } from "./prompt.ts";
+import { redact } from "./redact.ts";
+import { clean, clip, clipMiddle, oneLine } from "./text.ts";
+
+/** A command or tool that failed. */
+export interface Failure {
+  /** The same for the same failure, whatever numbers are in it. */
+  readonly signature: string;
+  /** At most 500 characters, redacted. */
+  readonly query: string;
+  /** The command, or the tool's name; one line, redacted. */
+  readonly about: string;
+}
+
+const MAX_QUERY_CHARS = 500;
+const MAX_COMMAND_CHARS = 200;
+const MAX_LINE_CHARS = 200;
+const MAX_LINES = 6;
+/** Of a longer output only head and tail are read. */
+const MAX_READ_CHARS = 20_000;
+
+/** How hosts say that a command failed. Source: recordings/hooks/tool-loop.jsonl; the older extension's text. */
+const COMMAND_FAILED = /\bCommand (?:exited|failed) with (?:exit )?code -?\d{1,10}/;
+const NOISE = /^(?:at .{0,300}[:(]\d+|File "[^"]{0,300}", line \d+|node:internal|\[?std(?:err|out)\]?:?$|[\^~\s|-]+$|Traceback \(most recent|npm (?:ERR!|error) A complete log|\[?Command exited with)/;
+const TELLING = /err(?:or)?\b|exception|fail|cannot|can't|could not|unable|not found|no such|denied|refused|undefined|expected|missing|invalid|unknown|unexpected|panic|fatal|timed? ?out|conflict|required/i;
+const TIME = /\[?\b(?:\d{4}-\d\d-\d\d[T ])?\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?\b\]?/g;
+const TEMPORARY_PATH = /(?:\/private)?\/(?:tmp|var\/folders|var\/tmp)\/[^\s:'")]{0,300}|[A-Za-z]:\\[^\s:'")]{0,200}\\Temp\\[^\s:'")]{0,300}/g;
+
+/** Returns what failed in the tool results that the model has not seen yet, oldest first; one of a kind. */
+export function failuresIn(transcript: readonly Message[]): Failure[] {
+  const answered = transcript.findLastIndex((message) => asRecord(message).role === "assistant");
+  const recent = transcript.slice(answered + 1);
+  // Our own tools say what is wrong themselves, and would ask the same server.
+  const results = recent.flatMap(toolResultsOf).filter((result) => !result.name.includes("palinode_"));
+  if (results.length === 0) return [];
+  const calls = new Map(toolCallsOf(transcript[answered] ?? {}).map((call) => [call.id, call.input]));
+  const failures = results.flatMap((result) => failedParts(result, calls.get(result.id))).map(toFailure);
+  return [...new Map(failures.map((failure) => [failure.signature, failure])).values()];
+}
+
+interface Part {
+  readonly command: string;
+  readonly output: string;
+}
+
+function failedParts({ name, output, isError }: ToolResult, input: unknown): Part[] {
+  const entries = (Array.isArray(output) ? output : [output]).map(asRecord);
+  const failed = entries.filter((entry) => entry.success === false);
+  if (failed.length > 0) return failed.map((entry) => ({ command: asText(entry.query) ?? name, output: `${asText(entry.error) ?? ""}\n${asText(entry.result) ?? ""}` }));
+  const text = asText(output) ?? asText(asRecord(output).error) ?? asText(asRecord(output).message) ?? "";
+  if (!isError && !COMMAND_FAILED.test(text)) return [];
+  return [{ command: asText(asRecord(input).command) ?? name, output: text }];
+}
+
+function toFailure({ command, output }: Part): Failure {
+  const about = clip(redact(oneLine(strip(command))), MAX_COMMAND_CHARS);
+  const query = clip(`${about}\n${tellingLines(output).join("\n")}`.trim(), MAX_QUERY_CHARS);
+  return { about, query, signature: digestOf(query.toLowerCase().replace(/\d+/g, "0")) };
+}
+
+/** The lines that say what is wrong; where none does, the last ones. */
+function tellingLines(output: string): string[] {
+  const lines = redact(strip(clipMiddle(output, MAX_READ_CHARS))).split("\n")
+    .map((line) => clip(line.trim(), MAX_LINE_CHARS)).filter((line) => line !== "" && !NOISE.test(line));
+  const telling = lines.filter((line) => TELLING.test(line));
+  return [...new Set(telling.length > 0 ? telling : lines.slice(-3))].slice(0, MAX_LINES);
+}
+
+function strip(text: string): string {
+  return clean(stripVTControlCharacters(text)).replace(TIME, "").replace(TEMPORARY_PATH, "");
+}
