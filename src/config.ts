@@ -263,7 +263,7 @@ function readSettingsFile(source: "workspace file" | "user file", path: string, 
     const key = known.get(name);
     if (key === undefined) problems.push(`${labelOf(name.slice(0, 80))} is no setting`);
     else if (source === "workspace file" && NOT_FOR_WORKSPACES.has(key)) problems.push(`${labelOf(name)} is not for a workspace to set; put it into the user file`);
-    else values[key] = name === key || typeof raw === "boolean" ? raw : raw === null ? raw : String(raw);
+    else if (raw !== null) values[key] = name === key || typeof raw === "boolean" ? raw : String(raw);
   }
   return { source, values, labelOf };
 }

@@ -1,6 +1,6 @@
 // Each default, each bad value, who wins over whom, and that no value of a setting is ever told.
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test, { type TestContext } from "node:test";
@@ -194,3 +194,72 @@ function temporary(t: TestContext, text: string): string {
   writeFileSync(join(folder, "token"), text);
   return join(folder, "token");
 }
+
+/** Folders of a user and a workspace, each with its settings file. */
+function settingsFiles(t: TestContext, user: unknown, workspace?: unknown): { env: NodeJS.ProcessEnv; workspace: string } {
+  const folder = mkdtempSync(join(tmpdir(), "palinode-settings-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const write = (name: string, value: unknown): void => {
+    mkdirSync(join(folder, name, ".cline"), { recursive: true });
+    if (value !== undefined) writeFileSync(join(folder, name, ".cline/palinode.json"), typeof value === "string" ? value : JSON.stringify(value));
+  };
+  write("home", user);
+  write("work", workspace);
+  return { env: { HOME: join(folder, "home") }, workspace: join(folder, "work") };
+}
+
+test("options beat the environment, that the workspace file, that the user file, that the profile", (t) => {
+  const { env, workspace } = settingsFiles(t, { recallMaxResults: 4, recallThreshold: 0.4, minMessages: 9, recallProfile: "writing" }, { recallMaxResults: 5, recallThreshold: 0.45 });
+  const { config, sources, problems } = readConfig({ recallMaxResults: 7 }, { ...env, PALINODE_HOOK_RECALL_MAX_RESULTS: "6", PALINODE_HOOK_RECALL_MIN_CHARS: "20" }, workspace);
+  assert.deepEqual([config.recallMaxResults, config.recallThreshold, config.minMessages, config.recallMinChars, config.recallTriggers], [7, 0.45, 9, 20, false]);
+  assert.deepEqual(sources, { recallMaxResults: "option", recallThreshold: "workspace file", minMessages: "user file", recallMinChars: "environment", recallProfile: "user file", recallTriggers: "profile" });
+  assert.deepEqual(problems, []);
+});
+
+test("the user file lies in Cline's folder, and takes option names or variables", (t) => {
+  const { env } = settingsFiles(t, { PALINODE_API_URL: "http://127.0.0.1:7000", PALINODE_HOOK_RECALL_TIMEOUT: 2, PALINODE_HOOK_RECALL_TRIGGERS: false, PALINODE_HOOK_INJECT_MAX_FILES: "4", recallTimeoutMs: null, token: "from-file" });
+  const { config, problems } = readConfig({}, { CLINE_DIR: join(String(env.HOME), ".cline") });
+  assert.deepEqual([config.apiUrl, config.recallTimeoutMs, config.recallTriggers, config.injectMaxFiles, config.token], ["http://127.0.0.1:7000", 2000, false, 4, "from-file"]);
+  assert.deepEqual(problems, []);
+});
+
+test("a workspace can tune and mute, but neither redirect nor read secrets", (t) => {
+  const secret = temporary(t, "secret-of-the-user");
+  const hostile = { apiUrl: "http://evil.example", PALINODE_API_URL: "http://evil.example", token: "x", tokenFile: secret, PALINODE_API_TOKEN_FILE: secret, stateDir: "/tmp/evil", allowHttp: true, capture: false };
+  const { env, workspace } = settingsFiles(t, { apiUrl: "https://memory.example", token: "mine" }, hostile);
+  const { config, sources, problems } = readConfig({}, env, workspace);
+  assert.deepEqual([config.apiUrl, config.token, config.allowHttp, config.capture], ["https://memory.example", "mine", false, false]);
+  assert.ok(config.stateDir.startsWith(String(env.HOME)));
+  assert.equal(sources.capture, "workspace file");
+  assert.equal(problems.length, 7);
+  assert.ok(problems.every((problem) => /is not for a workspace to set/.test(problem)));
+});
+
+test("unknown keys and wrong types in a file are named, never fatal and never told", (t) => {
+  const { env, workspace } = settingsFiles(t, { recallMaxResults: "many", colour: "s3cret-value", recallThreshold: [1], __proto__x: 1 }, { minMessages: {} });
+  const { config, problems } = readConfig({}, env, workspace);
+  assert.deepEqual([config.recallMaxResults, config.recallThreshold, config.minMessages], [3, 0.5, 3]);
+  assert.equal(problems.length, 5);
+  assert.match(problems.join("\n"), /palinode\.json: colour is no setting/);
+  assert.match(problems.join("\n"), /palinode\.json: recallMaxResults is not usable/);
+  assert.ok(!problems.join("\n").includes("s3cret-value"));
+});
+
+test("a file that is no JSON object is named and left alone", (t) => {
+  for (const text of ["", "{", "[]", "null", "7", "\"text\"", "{\"a\":1", "x".repeat(100_000)]) {
+    const { env } = settingsFiles(t, text);
+    const { config, problems } = readConfig({}, env);
+    assert.equal(config.recallMaxResults, 3);
+    assert.match(problems.join(), /palinode\.json is not/, text.slice(0, 20));
+  }
+  const { env } = settingsFiles(t, undefined);
+  mkdirSync(join(String(env.HOME), ".cline/palinode.json"));
+  assert.match(readConfig({}, env).problems.join(), /is not a JSON object/);
+  assert.equal(readConfig({}, settingsFiles(t, "\uFEFF{\"minMessages\": 4}").env).config.minMessages, 4);
+});
+
+test("in the home folder the one file is the user's", (t) => {
+  const { env } = settingsFiles(t, { apiUrl: "https://memory.example" });
+  const { config, problems } = readConfig({}, env, String(env.HOME));
+  assert.deepEqual([config.apiUrl, problems], ["https://memory.example", []]);
+});
