@@ -65,6 +65,7 @@ export const BY_HAND_TIMEOUT_MS = 20_000;
 export const HIT = "hit ";
 const STANDING = "### Where this project stands";
 const MAX_STANDING_ROWS = 3;
+const MAX_STANDING_CHARS = 240;
 /** Core memories wait so long for the rest of the digest; what comes later is told later. */
 const STANDING_WAIT_MS = 250;
 const RELATED = "### Related memories";
@@ -95,9 +96,10 @@ export async function askDigest(asker: Asker): Promise<Finding> {
     const newestFirst = rows.sort((a, b) => compare(String(b.last_updated ?? ""), String(a.last_updated ?? "")));
     const core = newestFirst.slice(0, config.injectMaxFiles).flatMap(coreMemory);
     if (config.digest === "core") return { memories: core };
-    const answer = await within(standing, STANDING_WAIT_MS);
-    if (answer !== undefined) return { memories: [...core, ...standingOf(answer, core)] };
-    return { memories: core, later: finding("prime", async () => ({ memories: standingOf(await standing, core) })) };
+    const rest = standing.then((answer) => standingOf(asker, answer, core));
+    const soon = await within(rest, STANDING_WAIT_MS);
+    if (soon !== undefined) return { memories: [...core, ...soon] };
+    return { memories: core, later: finding("prime", async () => ({ memories: await rest })) };
   });
 }
 
@@ -201,18 +203,28 @@ function coreMemory(row: Record<string, unknown>): Memory[] {
 }
 
 /** The project's snapshots, decisions and open action items, each once; the server has the newest first (2.4). */
-function standingOf(answer: Record<string, unknown>, core: readonly Memory[]): Memory[] {
+function standingOf(asker: Asker, answer: Record<string, unknown>, core: readonly Memory[]): Promise<Memory[]> {
   const told = new Set(core.map((memory) => memory.path));
-  return ([["recent_snapshots", "snapshot"], ["recent_decisions", "decision"], ["open_action_items", "open"]] as const).flatMap(([section, label]) => {
-    const rows = (Array.isArray(answer[section]) ? answer[section] : []).map(asRecord);
-    const fresh = rows.filter(({ file }) => asText(file) !== undefined && !told.has(String(file)) && told.add(String(file)));
-    return fresh.slice(0, MAX_STANDING_ROWS).map((row) => standingMemory(String(row.file), label, asText(row.summary) ?? ""));
+  const rows = ([["recent_snapshots", "snapshot"], ["recent_decisions", "decision"], ["open_action_items", "open"]] as const).flatMap(([section, label]) => {
+    const files = (Array.isArray(answer[section]) ? answer[section] : []).map(asRecord).filter(({ file }) => asText(file) !== undefined);
+    const fresh = files.filter(({ file }) => !told.has(String(file)) && told.add(String(file)));
+    return fresh.slice(0, MAX_STANDING_ROWS).map((row) => standingMemory(asker, String(row.file), label, asText(row.summary) ?? ""));
   });
+  return Promise.all(rows);
 }
 
-function standingMemory(path: string, label: string, summary: string): Memory {
-  const text = `[${path}] (${label}) ${stripOurBlocks(summary)}`;
-  return { keys: [`core ${digestOf(text)}`], path, score: null, gist: summary, entry: { heading: STANDING, lines: [clipMarked(`- ${safeLine(text)}`, MAX_SHOWN_SNIPPET_CHARS)] } };
+async function standingMemory(asker: Asker, path: string, label: string, summary: string): Promise<Memory> {
+  // The server sums up a file without a title, as captures are, by its name: its first words say more.
+  const isNamed = summary !== "" && !path.endsWith(`${summary}.md`);
+  const words = isNamed ? summary : (openingOf(await readBody(asker, path)) ?? summary);
+  const text = `[${path}] (${label}) ${stripOurBlocks(words)}`;
+  return { keys: [`core ${digestOf(text)}`], path, score: null, gist: words, entry: { heading: STANDING, lines: [clipMarked(`- ${safeLine(text)}`, MAX_STANDING_CHARS)] } };
+}
+
+/** The first paragraph that says something: no heading, and not who wrote it. */
+function openingOf(text: string | undefined): string | undefined {
+  const paragraphs = (text ?? "").slice(0, MAX_READ_CHARS).split(/\n[ \t]*\n/);
+  return asText(paragraphs.map((part) => part.replace(/^(?:#|<!--|\*\*Source:).*$/gm, "").replace(/^\s*\*\*Summary:\*\*/, "").trim()).find((part) => part !== ""));
 }
 
 async function triggerMemory(asker: Asker, row: Record<string, unknown>, withText: boolean): Promise<Memory> {

@@ -84,3 +84,10 @@ for (const [what, answer] of Object.entries({ "an old server": { status: 404, bo
     assert.deepEqual(host.failures, []);
   });
 }
+
+test("a capture, which has no title, is told by its first words", async (t) => {
+  const { chat, memory: recalled, server } = await openScene(t, { server: { memories: [] } });
+  await fetch(`${server.url}/session-end`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ summary: "Cline session, 3 prompts.\nTopic: Moved the checkout to the new payment client", decisions: [], blockers: [], project: "shop" }) });
+  chat.say("ok");
+  assert.match((await recalled())[0] ?? "", /- \[projects\/session-end-[\w-]+\.md\] \(snapshot\) .*Topic: Moved the checkout to the new payment client/);
+});
