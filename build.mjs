@@ -53,6 +53,7 @@ async function bundle() {
     platform: "node",
     target: "node20",
     charset: "utf8",
+    minifySyntax: true,
     metafile: true,
     logLevel: "warning",
     define: { PLUGIN_VERSION: JSON.stringify(pkg.version), PLUGIN_HOMEPAGE: JSON.stringify(pkg.homepage) },

@@ -1,10 +1,11 @@
 // When a session is captured and what the summary says. The words come from the transcript, never from a request, so
 // nothing that was injected can come back as memory.
 import { stripVTControlCharacters } from "node:util";
-import { asRecord, asText, createdAtOf, type Message, modelOf, textsOf, toolCallsOf, toolResultsOf, type ToolResult } from "./cline.ts";
+import { asRecord, createdAtOf, type Message, modelOf, textsOf, toolCallsOf, toolResultsOf } from "./cline.ts";
 import { bareWords, dropPrivate, promptsOf, stripOurBlocks } from "./prompt.ts";
 import { redact } from "./redact.ts";
 import { clean, clipMarked, oneLine } from "./text.ts";
+import { isFailed, type Outcome, workOf } from "./work.ts";
 
 const MAX_SUMMARY_CHARS = 1200;
 const MAX_TOPIC_CHARS = 240;
@@ -64,10 +65,10 @@ function summaryOf(transcript: readonly Message[], prompts: readonly Message[]):
   const [first, latest] = [spoken[0], spoken.length > 1 ? spoken.at(-1) : undefined];
   const lines = [
     `Cline session, ${prompts.length} ${prompts.length === 1 ? "prompt" : "prompts"}.`,
-    labelled("Topic", first && storable(bareWords(first)), MAX_TOPIC_CHARS),
-    labelled("Latest", latest && storable(bareWords(latest)), MAX_LATEST_CHARS),
-    labelled("Done", workOf(transcript).map(storable).join("; "), MAX_WORK_CHARS),
-    labelled("Last answer", storable(lastAnswer(transcript)), MAX_SUMMARY_CHARS),
+    labelled("Topic", first && safe(bareWords(first)), MAX_TOPIC_CHARS),
+    labelled("Latest", latest && safe(bareWords(latest)), MAX_LATEST_CHARS),
+    labelled("Done", doneIn(transcript).map(safe).join("; "), MAX_WORK_CHARS),
+    labelled("Last answer", safe(lastAnswer(transcript)), MAX_SUMMARY_CHARS),
   ];
   // A summary must not end in a tag either (palinode-api.md, 2.9), so markup is escaped before anything is cut.
   return clipMarked(lines.filter((line) => line !== "").join("\n"), MAX_SUMMARY_CHARS);
@@ -77,68 +78,48 @@ function labelled(label: string, text: string | undefined, maxChars: number): st
   return text ? `${label}: ${clipMarked(text, maxChars)}` : "";
 }
 
+/** Returns text of a session as it may be sent: without escape sequences, private spans, our own blocks, secrets and markup. */
+export function safeText(text: string): string {
+  return escaped(redacted(stripOurBlocks(text)));
+}
+
+/** Returns the same on one line. */
+export function safe(text: string): string {
+  return escaped(oneLine(redacted(stripOurBlocks(text))));
+}
+
 /** Escape sequences and hidden characters go first: they could keep a secret from being recognised. */
-function plain(text: string): string {
-  return oneLine(redact(dropPrivate(clean(stripVTControlCharacters(text)))));
+function redacted(text: string): string {
+  return redact(dropPrivate(clean(stripVTControlCharacters(text))));
 }
 
-/** Returns text on one line as it may be stored: redacted, without our blocks, and with markup that the server refuses escaped. */
-export function storable(text: string): string {
-  return plain(stripOurBlocks(text)).replace(/<(?=[/\s]{0,4}[a-z!])/gi, "&lt;");
+function escaped(text: string): string {
+  return text.replace(/<(?=[/\s]{0,4}[a-z!])/gi, "&lt;");
 }
 
-function lastAnswer(transcript: readonly Message[]): string {
+/** Returns the newest text of the assistant, or "". */
+export function lastAnswer(transcript: readonly Message[]): string {
   const answer = transcript.findLast((message) => asRecord(message).role === "assistant" && textsOf(message).some((text) => text.trim() !== ""));
   return answer === undefined ? "" : textsOf(answer).join("\n");
 }
 
 /** Files that were edited and commands that failed, by what the tools reported; outputs are never quoted. */
-function workOf(transcript: readonly Message[]): string[] {
-  const calls = new Map(transcript.flatMap(toolCallsOf).map((call) => [call.id, call]));
-  const edited = new Set<string>();
-  const failures = new Set<string>();
-  for (const result of transcript.flatMap(toolResultsOf)) {
-    const call = calls.get(result.id);
-    if (!isFailed(result)) editedFiles(result.name, call?.input).forEach((file) => edited.add(file));
-    failedCommands(result, call?.input).forEach((command) => failures.add(command));
-  }
-  return [listed("edited", [...edited]), listed("failed", [...failures])].filter((line) => line !== "");
+function doneIn(transcript: readonly Message[]): string[] {
+  const { edited, outcomes } = workOf(transcript);
+  const failures = new Set(outcomes.filter((outcome) => outcome.isFailed).map(described));
+  return [listed("edited", edited), listed("failed", [...failures])].filter((line) => line !== "");
 }
 
-function listed(verb: string, items: readonly string[]): string {
+/** Returns the newest `maxListed` of some items behind a word, or "". */
+export function listed(verb: string, items: readonly string[], maxListed = MAX_LISTED): string {
   if (items.length === 0) return "";
-  const more = items.length > MAX_LISTED ? ` and ${items.length - MAX_LISTED} more` : "";
-  return `${verb} ${items.slice(-MAX_LISTED).join(", ")}${more}`;
+  const more = items.length > maxListed ? ` and ${items.length - maxListed} more` : "";
+  return `${verb} ${items.slice(-maxListed).join(", ")}${more}`;
 }
 
-function editedFiles(tool: string, input: unknown): string[] {
-  const { path, file_path, input: patch, patch: namedPatch } = asRecord(input);
-  if (/^(?:editor|write_to_file|replace_in_file|edit_file|write_file)$/.test(tool)) return [asText(path) ?? asText(file_path) ?? ""].filter(Boolean);
-  const text = typeof input === "string" ? input : asText(patch) ?? asText(namedPatch) ?? "";
-  return tool === "apply_patch" ? [...text.matchAll(/^\*\*\* (?:Add|Update|Delete) File: (.+)$/gm)].map((match) => String(match[1]).trim()) : [];
-}
-
-/** Commands with the exit code they failed with. Source: recordings/hooks/tool-loop.jsonl; the older extension's text. */
-function failedCommands(result: ToolResult, input: unknown): string[] {
-  const entries = Array.isArray(result.output) ? result.output.map(asRecord) : [];
-  const failed = entries.filter((entry) => entry.success === false && asText(entry.query) !== undefined);
-  if (failed.length > 0) return failed.map((entry) => `\`${commandLine(entry.query)}\`${exitOf(`${asText(entry.error) ?? ""} ${asText(entry.result) ?? ""}`)}`);
-  const exit = typeof result.output === "string" ? exitOf(result.output) : "";
-  const command = asText(asRecord(input).command);
-  return exit !== "" && command !== undefined ? [`\`${commandLine(command)}\`${exit}`] : [];
-}
-
-function commandLine(command: unknown): string {
-  return clipMarked(plain(String(command)), 80);
-}
-
-function exitOf(text: string): string {
-  const code = /\bCommand (?:exited|failed) with (?:exit )?code (-?\d{1,10})/.exec(text)?.[1];
-  return code === undefined ? "" : ` (exit ${code})`;
-}
-
-function isFailed(result: ToolResult): boolean {
-  return result.isError || asRecord(result.output).success === false;
+/** Returns a command with its exit code, as far as that is known. */
+export function described({ query, exitCode }: Outcome): string {
+  return `\`${clipMarked(oneLine(redacted(query)), 80)}\`${exitCode === undefined ? "" : ` (exit ${exitCode})`}`;
 }
 
 function durationOf(transcript: readonly Message[]): number | undefined {

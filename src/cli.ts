@@ -2,12 +2,19 @@
 import { parseArgs } from "node:util";
 import { deskCommands } from "./commands.ts";
 import { DEFAULT_API_URL, SETTINGS, TOKEN_FILE_VARIABLE } from "./config.ts";
+import { history } from "./history.ts";
+import { importCommand } from "./import.ts";
+import { handoff, resume } from "./resume.ts";
 import { type Command, type Shell, UsageError } from "./shell.ts";
 import { HOMEPAGE, VERSION } from "./version.ts";
 
 /** The verbs, in the order in which help lists them. */
 const COMMANDS: Readonly<Record<string, Command>> = {
-  ...deskCommands(["status", "search", "read", "save", "why", "pause", "resume"]),
+  ...deskCommands(["status", "search", "read", "save", "why"]),
+  history,
+  import: importCommand,
+  resume,
+  handoff,
 };
 
 const COMMON = { help: { type: "boolean", short: "h" }, version: { type: "boolean", short: "v" } } as const;

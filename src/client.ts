@@ -138,13 +138,11 @@ async function refusal(route: string, response: Response): Promise<PalinodeError
   if (status === 401) return new PalinodeError(route, "unauthorized", status);
   if (status === 403) return new PalinodeError(route, "denied", status, policyWord(text));
   if (status === 429) return new PalinodeError(route, "rate-limited", status);
-  return new PalinodeError(route, "bad-response", status, status === 400 ? complaint(text) : undefined);
+  return new PalinodeError(route, "bad-response", status, REFUSALS.exec(text ?? "")?.[1]);
 }
 
-/** What the server has against a request, in its fixed words alone: what follows them may echo what was sent. */
-function complaint(text: string | undefined): string | undefined {
-  return /"detail"\s*:\s*"(Security scan failed)/.exec(text ?? "")?.[1];
-}
+/** How the server begins to say what it does not store; what follows echoes what was sent. */
+const REFUSALS = /"detail"\s*:\s*"(Security scan failed|Refusing to store|Content too large)/;
 
 /** The server's policy reasons are single words; anything longer is not shown, since it may echo what was sent. */
 function policyWord(text: string | undefined): string | undefined {

@@ -16,6 +16,8 @@ export const plugin = createPalinodePlugin();
 export default plugin;
 
 if (isRunDirectly()) {
+  // A reader that has seen enough, as `head` has, is no failure.
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => process.exit(0));
   void runCli(process.argv.slice(2), {
     out: (text) => void process.stdout.write(text),
     err: (text) => void process.stderr.write(text),

@@ -1,7 +1,7 @@
 // What people and agents do with memory by hand: search, read, save, end a session, set a trigger. Nothing here is
 // silent: what goes wrong is said in words that lead to what mends it.
 import { randomUUID } from "node:crypto";
-import { storable } from "./capture.ts";
+import { safe } from "./capture.ts";
 import { asRecord, asText } from "./cline.ts";
 import { mayCarryToken, PalinodeError, reasonOf } from "./client.ts";
 import { dropPrivate, stripOurBlocks } from "./prompt.ts";
@@ -71,9 +71,9 @@ export function save(session: Session, memory: { content: string; type?: string;
 /** Records what a session came to. Throws `MemoryError`. */
 export async function endSession(session: Session, { summary, decisions, blockers }: { summary: string; decisions: readonly string[]; blockers: readonly string[] }): Promise<void> {
   const body = {
-    summary: storable(summary),
-    decisions: decisions.map(storable),
-    blockers: blockers.map(storable),
+    summary: safe(summary),
+    decisions: decisions.map(safe),
+    blockers: blockers.map(safe),
     project: session.project || undefined,
     source: "cline-plugin", harness: "cline", trigger: "agent",
     session_id: session.id, cwd: session.cwd,

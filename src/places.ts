@@ -1,6 +1,6 @@
 // Where Cline keeps things, by the host's own precedence. Source: @cline/core 0.0.86, measured.
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 
 /** Returns Cline's folder: `CLINE_DIR`, else `.cline` in the home of `HOME`, `USERPROFILE`, `HOMEDRIVE`+`HOMEPATH` or the system. */
 export function clineDir(env: NodeJS.ProcessEnv): string {
@@ -10,6 +10,38 @@ export function clineDir(env: NodeJS.ProcessEnv): string {
 /** Returns Cline's data folder: `CLINE_DATA_DIR`, else `data` in Cline's folder. */
 export function clineDataDir(env: NodeJS.ProcessEnv): string {
   return set(env, "CLINE_DATA_DIR") ?? join(clineDir(env), "data");
+}
+
+/** Returns where the CLI and SDK keep sessions: `PALINODE_CLINE_ROOT` for reading elsewhere, `CLINE_SESSION_DATA_DIR`, else `sessions` in the data folder. */
+export function clineSessionsDir(env: NodeJS.ProcessEnv): string {
+  return set(env, "PALINODE_CLINE_ROOT") ?? set(env, "CLINE_SESSION_DATA_DIR") ?? join(clineDataDir(env), "sessions");
+}
+
+/** A folder that the editor extension keeps its tasks in, and the editor it belongs to. */
+export interface ExtensionRoot {
+  readonly editor: string;
+  readonly path: string;
+}
+
+const EXTENSION = join("User", "globalStorage", "saoudrizwan.claude-dev");
+const EDITORS = ["Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf"];
+/** Servers that an editor starts on a remote machine, in the home folder there. */
+const SERVERS: Readonly<Record<string, string>> = {
+  ".vscode-server": "Code", ".vscode-server-insiders": "Code - Insiders", ".vscode-remote": "Code", ".vscodium-server": "VSCodium",
+  ".cursor-server": "Cursor", ".windsurf-server": "Windsurf",
+};
+
+/**
+ * Returns where the editor extension may keep tasks: the list in `PALINODE_CLINE_ROOTS`, else every known place. Those of
+ * other systems are looked at too: homes are shared and mounted.
+ */
+export function extensionRoots(env: NodeJS.ProcessEnv): ExtensionRoot[] {
+  const given = set(env, "PALINODE_CLINE_ROOTS")?.split(delimiter).filter((path) => path.trim() !== "");
+  if (given) return given.map((path) => ({ editor: EDITORS.findLast((name) => path.includes(name)) ?? "Code", path }));
+  const home = homeDir(env);
+  const folders = [set(env, "XDG_CONFIG_HOME") ?? join(home, ".config"), join(home, "Library", "Application Support"), set(env, "APPDATA") ?? join(home, "AppData", "Roaming")];
+  const local = folders.flatMap((folder) => EDITORS.map((editor) => ({ editor, path: join(folder, editor, EXTENSION) })));
+  return [...local, ...Object.entries(SERVERS).map(([folder, editor]) => ({ editor, path: join(home, folder, "data", EXTENSION) }))];
 }
 
 /** Returns the home folder as Cline finds it. */

@@ -269,7 +269,10 @@ function hitMemory(row: Record<string, unknown>, heading?: string): Memory {
   const line = `- [${safeLine(path)}] (${match}) ${clipMarked(safeLine(stripOurBlocks(snippet)), MAX_SHOWN_SNIPPET_CHARS)}`;
   const hash = asText(row.content_hash);
   const keys = [HIT + digestOf(`${path} ${hash ?? text}`), textKey(path, text)];
-  return { keys, path, score, gist: text, entry: { ...(heading === undefined ? {} : { heading }), lines: [line.trimEnd()] } };
+  // An imported session says how it is reopened.
+  const resume = safeLine(asText(asRecord(row.metadata).resume) ?? "");
+  const more = resume === "" || line.includes(resume) ? [] : [`  Resume: ${clipMarked(resume, MAX_SHOWN_SNIPPET_CHARS)}`];
+  return { keys, path, score, gist: text, entry: { ...(heading === undefined ? {} : { heading }), lines: [line.trimEnd(), ...more] } };
 }
 
 /** The same for a hit and for a trigger that show the same text of a file. */

@@ -171,9 +171,8 @@ test("a session that starts in a pause asks nothing, and what was injected befor
 });
 
 test("pause says so where nothing may be kept", async (t) => {
-  const { say, shell } = await desk(t, { env: { PALINODE_CLINE_PERSIST: "0" } });
+  const { say } = await desk(t, { env: { PALINODE_CLINE_PERSIST: "0" } });
   assert.match(await say("pause"), /PALINODE_CLINE_PERSIST is 0/);
-  assert.equal((await shell(["pause"])).code, 1);
 });
 
 test("a command of another workspace's session is not mixed up with this one's", async (t) => {
@@ -186,7 +185,7 @@ test("a command of another workspace's session is not mixed up with this one's",
 
 test("colours are for terminals alone, and every verb explains itself", async (t) => {
   const { shell } = await desk(t);
-  for (const verb of ["status", "search", "read", "save", "why", "pause", "resume"]) {
+  for (const verb of ["status", "search", "read", "save", "why"]) {
     const { code, out } = await shell([verb, "--help"]);
     assert.equal(code, 0);
     assert.match(out, new RegExp(`^Usage: node palinode\\.js ${verb}`));

@@ -1,0 +1,90 @@
+// What a past session becomes as a memory: the body of `POST /save`, in words the server takes (palinode-api.md, 2.9, 2.10).
+import { described, lastAnswer, listed, safe, safeText } from "./capture.ts";
+import { asRecord, type Message, textsOf } from "./cline.ts";
+import { isoTime, localTime, resumeLine } from "./history.ts";
+import { lastAt, type ReadSession } from "./past.ts";
+import { bareWords } from "./prompt.ts";
+import { clipMarked, clipMiddle } from "./text.ts";
+import { workOf } from "./work.ts";
+
+const MAX_BODY_CHARS = 6000;
+const MAX_PROMPT_CHARS = 300;
+const MIN_PROMPT_CHARS = 80;
+const MAX_PROMPTS_CHARS = 1800;
+const MAX_ERROR_CHARS = 160;
+const MAX_SECTION_CHARS = 1200;
+const MAX_LISTED = 20;
+
+/** The server refuses texts of which more than 0.4 are other characters than these. */
+const SPECIAL = /[^\p{L}\p{N} .,!?\-_\n#:()[\]{}'"]/gu;
+const MAX_SPECIAL_SHARE = 0.35;
+
+const DECISION = /^[\s>*_#\d.-]{0,12}(?:key )?(?:decisions?|decided)(?: made| \d+)?[*_]{0,2}\s{0,3}(?:[:–—][*_\s]{0,4}(.*))?$/i;
+const BULLET = /^\s*(?:[-*•]|\d+[.)])\s+(.+)$/;
+
+/** Returns the body of `POST /save` for a session: redacted, at most 6,000 characters, under a slug of its own. */
+export function memoryOf(session: ReadSession, project: string): Record<string, unknown> {
+  const { id, cwd, startedAt, endedAt, model } = session;
+  return {
+    content: bodyOf(session),
+    type: "ProjectSnapshot",
+    slug: `cline-session-${id.toLowerCase().replace(/[^a-z0-9]+/g, "-")}`.replace(/-+$/, ""),
+    title: safe(session.title),
+    entities: project === "" ? [] : [`project/${project}`],
+    source: "cline-import",
+    metadata: { session_id: id, harness: "cline", cwd: cwd && safe(cwd), started_at: isoTime(startedAt), ended_at: isoTime(endedAt), model, resume: safe(resumeLine(session)) },
+  };
+}
+
+/** Returns what a session was about and what came of it, as safe lines of at most 6,000 characters. */
+export function bodyOf(session: ReadSession): string {
+  const { prompts, messages, title, summary } = session;
+  const asked = prompts.map((prompt) => safe(bareWords(prompt))).filter((words) => words !== "");
+  const promptChars = Math.min(MAX_PROMPT_CHARS, Math.max(MIN_PROMPT_CHARS, Math.floor(MAX_PROMPTS_CHARS / asked.length) - 3));
+  const { outcomes, edited, read, errors } = workOf(messages);
+  const commands = outcomes.filter((outcome) => outcome.isCommand).map(described);
+  const done = [
+    listed("edited", edited, MAX_LISTED), listed("ran", [...new Set(commands)], MAX_LISTED), listed("read", read, MAX_LISTED),
+    ...errors.slice(-MAX_LISTED).map((error) => `error: ${clipMarked(safe(error), MAX_ERROR_CHARS)}`),
+  ];
+  const sections = [
+    `Cline session of ${localTime(lastAt(session))}, ${prompts.length} ${prompts.length === 1 ? "prompt" : "prompts"}. Resume: ${safe(resumeLine(session))}`,
+    `Topic: ${safe(title)}`,
+    section("Prompts", clipMiddle(bullets(asked.map((words) => clipMarked(words, promptChars))), MAX_PROMPTS_CHARS)),
+    section("Done", bullets(done.filter((line) => line !== "").map(safe))),
+    section("Decisions", bullets(decisionsIn(messages))),
+    section("Last answer", safeText(lastAnswer(messages))),
+    section("Summary", safeText(summary)),
+  ];
+  return clipMarked(calm(sections.filter((text) => text !== "").join("\n")), MAX_BODY_CHARS);
+}
+
+/** Returns what the assistant itself marked as decided: `Decision: …`, or a list under such a heading. */
+function decisionsIn(messages: readonly Message[]): string[] {
+  const said = messages.filter((message) => asRecord(message).role === "assistant").flatMap(textsOf).join("\n\n");
+  let isList = false;
+  const found = safeText(said).split("\n").flatMap((line) => {
+    const decision = DECISION.exec(line);
+    const item = isList ? BULLET.exec(line)?.[1] : undefined;
+    isList = decision ? !decision[1] : isList && (item !== undefined || line.trim() === "");
+    return decision?.[1] || item || [];
+  });
+  return [...new Set(found)];
+}
+
+function section(label: string, text: string): string {
+  return text === "" ? "" : `${label}:\n${clipMarked(text, label === "Prompts" ? MAX_PROMPTS_CHARS : MAX_SECTION_CHARS)}`;
+}
+
+function bullets(lines: readonly string[]): string {
+  return lines.map((line) => `- ${line}`).join("\n");
+}
+
+/** Leaves out lines of rules, tables and code where they would make the server refuse the whole. */
+function calm(text: string): string {
+  return isNoisy(text) ? text.split("\n").filter((line) => !isNoisy(line)).join("\n") : text;
+}
+
+function isNoisy(text: string): boolean {
+  return (text.match(SPECIAL)?.length ?? 0) > MAX_SPECIAL_SHARE * [...text].length;
+}

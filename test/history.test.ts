@@ -1,0 +1,208 @@
+// What the reader makes of Cline's files, broken ones too, and what `history` lists.
+import assert from "node:assert/strict";
+import { mkdirSync, readdirSync, statSync, truncateSync } from "node:fs";
+import { homedir } from "node:os";
+import { delimiter, join } from "node:path";
+import test from "node:test";
+import { textsOf } from "../src/cline.ts";
+import { findSessions, readSession } from "../src/past.ts";
+import { bareWords } from "../src/prompt.ts";
+import { EXTENSION, LEGACY_TASK, openHome, type Ran } from "./helpers/past.ts";
+
+interface Row {
+  id: string;
+  title: string;
+  project: string;
+  prompts: number;
+  when: string;
+  cwd?: string;
+  resume: string;
+  source: string;
+}
+
+test("the recorded sessions are listed newest first, with all that is asked of a row", async (t) => {
+  const home = openHome(t);
+  home.recordings();
+  const rows = rowsOf(await home.run(["history", "--json"]));
+  assert.deepEqual(rows.map(({ id, prompts, project }) => [id, prompts, project]), [["1796044632414_jhspi", 10, "shop"], ["1796044604538_oqp1n", 2, "shop"], ["1796044586994_tt0np", 3, "shop"]]);
+  assert.deepEqual(rows.map(({ when }) => when), ["2026-11-30T13:17:13.623Z", "2026-11-30T13:16:45.187Z", "2026-11-30T13:16:27.880Z"]);
+  assert.match(rows[0]!.title, /^How do we roll back a deploy of the api\?/);
+  assert.equal(rows[0]!.resume, "cd /home/example/shop && cline --id 1796044632414_jhspi");
+  const { out, err, code } = await home.run(["history"]);
+  assert.deepEqual([err, code], ["", 0]);
+  for (const { id, resume } of rows) assert.ok(out.includes(id) && out.includes(resume) && out.includes("shop"), out);
+  assert.match(out, /10 prompts[\s\S]*2 prompts[\s\S]*3 prompts/);
+});
+
+test("a query needs all its words, in the title or in what was said by either side or summed up", async (t) => {
+  const home = openHome(t);
+  home.recordings();
+  home.session("s1", ["about <environment_details>HIDDENWORD</environment_details> bread", "It needs SOURDOUGH"], { metadata: { title: "Baking" } });
+  const idsFor = async (...words: string[]) => rowsOf(await home.run(["history", "--json", ...words])).map(({ id }) => id);
+  assert.deepEqual(await idsFor("Retry", "POLICY"), ["1796044586994_tt0np"]);
+  assert.deepEqual(await idsFor("summarize this session"), ["1796044632414_jhspi"]);
+  assert.deepEqual([await idsFor("baking"), await idsFor("sourdough"), await idsFor("bread baking")], [["s1"], ["s1"], ["s1"]]);
+  assert.deepEqual([await idsFor("hiddenword"), await idsFor("bread retry"), await idsFor("user_input")], [[], [], []]);
+  const none = await home.run(["history", "no-such-word"]);
+  assert.deepEqual([none.code, none.out], [0, ""]);
+  assert.match(none.err, /no session/);
+});
+
+test("project, since and limit choose", async (t) => {
+  const home = openHome(t);
+  home.session("old", ["one"], { cwd: "/w/alpha", started_at: undefined, ended_at: undefined, created_at: "2025-01-01T00:00:00Z", updated_at: "2025-01-02T00:00:00Z" });
+  home.session("mid", ["two"], { cwd: "/w/beta", metadata: { git: { url: "https://example.com/acme/alpha.git" } } });
+  home.session("new", ["three"], { cwd: "/w/beta", ended_at: new Date(Date.now() - 3600_000).toISOString() });
+  const idsFor = async (...words: string[]) => rowsOf(await home.run(["history", "--json", ...words])).map(({ id }) => id);
+  assert.deepEqual(await idsFor(), ["new", "mid", "old"]);
+  assert.deepEqual([await idsFor("--project", "alpha"), await idsFor("--project", "project/beta")], [["mid", "old"], ["new"]]);
+  assert.deepEqual([await idsFor("--since", "2026-01-01"), await idsFor("--since", "2h"), await idsFor("--since", "2025-01-01")], [["new", "mid"], ["new"], ["new", "mid", "old"]]);
+  assert.deepEqual([await idsFor("--limit", "1"), await idsFor("--limit", "2", "--project", "alpha")], [["new"], ["mid", "old"]]);
+  for (const wrong of [["--since", "soon"], ["--limit", "0"], ["--limit", "many"], ["--nonsense"]]) assert.equal((await home.run(["history", ...wrong])).code, 2, wrong.join(" "));
+});
+
+test("sub-agents, teammates and sessions in which nothing was said are no sessions", async (t) => {
+  const home = openHome(t);
+  home.session("lead", ["hello"]);
+  home.session("lead__agent_1", ["task"]);
+  home.write(".cline/data/sessions/other/other.messages.json", { agent: "teammate", messages: [{ role: "user", content: "x" }] });
+  home.write(".cline/data/sessions/idle/idle.json", { session_id: "idle" });
+  home.write(".cline/data/sessions/none/none.messages.json", { agent: "lead", messages: [] });
+  const ran = await home.run(["history", "--json"]);
+  assert.deepEqual([rowsOf(ran).map(({ id }) => id), ran.err], [["lead"], ""]);
+});
+
+test("a file that cannot be used is named and costs nothing else", async (t) => {
+  const home = openHome(t);
+  home.session("good", ["hello", "world"]);
+  const broken: Record<string, unknown> = { cut: "{\"messages\": [{\"role\": \"us", empty: "", foreign: { hello: 1 }, text: "not json", none: "null", number: "7", binary: Buffer.from([0xff, 0xfe, 0, 1]) };
+  for (const [id, content] of Object.entries(broken)) home.write(`.cline/data/sessions/${id}/${id}.messages.json`, content);
+  const odd = home.session("odd", ["kept"]);
+  home.write(".cline/data/sessions/odd/odd.json", "{");
+  home.write(".cline/data/sessions/odd/odd.compaction.json", "[");
+  home.write(".cline/data/sessions/mess/mess.messages.json", { messages: [null, 5, "x", [], {}, { role: "user" }, { role: "user", content: [null, { type: "text" }, { type: "tool_result" }] }, { role: "user", content: "said" }] });
+  mkdirSync(join(home.folder, ".cline/data/sessions/dir/dir.messages.json"), { recursive: true });
+  const ran = await home.run(["history", "--json"]);
+  assert.equal(ran.code, 0);
+  assert.deepEqual(rowsOf(ran).map(({ id }) => id).sort(), ["good", "mess", "odd"]);
+  for (const id of [...Object.keys(broken), "dir"]) assert.match(ran.err, new RegExp(`/${id}\\.messages\\.json`), id);
+  for (const file of ["odd.json", "odd.compaction.json"]) assert.ok(ran.err.includes(file), ran.err);
+  assert.ok(!ran.err.includes(odd) && !ran.err.includes("good"), ran.err);
+});
+
+test("a file of 300 MB is skipped with its size, in little memory", async (t) => {
+  const home = openHome(t);
+  home.session("good", ["hello"]);
+  truncateSync(home.session("huge", ["x"]), 300 * 1024 * 1024);
+  const ran = await home.run(["history", "--json"], { env: { NODE_OPTIONS: "--max-old-space-size=120" } });
+  assert.deepEqual([ran.code, rowsOf(ran).map(({ id }) => id)], [0, ["good"]]);
+  assert.match(ran.err, /huge\.messages\.json: it has 300 MB/);
+});
+
+test("two thousand sessions are listed in seconds", async (t) => {
+  const home = openHome(t);
+  for (let index = 0; index < 2000; index += 1) home.session(`s${index}`, [`prompt ${index} ${"more ".repeat(200)}`, "answer ".repeat(200), "again"], { ended_at: new Date(1.7e12 + index * 1000).toISOString() });
+  const start = performance.now();
+  const ran = await home.run(["history", "--json"], { env: { NODE_OPTIONS: "--max-old-space-size=120" } });
+  assert.deepEqual([rowsOf(ran).length, rowsOf(ran)[0]!.id, ran.err], [2000, "s1999", ""]);
+  assert.ok(performance.now() - start < 20_000, `${performance.now() - start} ms`);
+});
+
+test("nothing is written by reading, and a home without sessions is no failure", async (t) => {
+  const home = openHome(t);
+  const none = await home.run(["history", "--json"]);
+  assert.deepEqual([none.code, none.out, none.err], [0, "[]\n", ""]);
+  const file = home.session("s", ["hello"]);
+  const before = [statSync(file).mtimeMs, readdirSync(home.folder, { recursive: true }).sort()];
+  await home.run(["history"]);
+  assert.deepEqual([statSync(file).mtimeMs, readdirSync(home.folder, { recursive: true }).sort()], before);
+});
+
+test("the host's variables and ours say where sessions are", async (t) => {
+  const home = openHome(t);
+  const places: [Record<string, string>, string][] = [
+    [{ CLINE_DIR: join(home.folder, "a") }, "a/data/sessions"], [{ CLINE_DATA_DIR: join(home.folder, "b") }, "b/sessions"],
+    [{ CLINE_SESSION_DATA_DIR: join(home.folder, "c"), CLINE_DATA_DIR: "/nowhere" }, "c"], [{ PALINODE_CLINE_ROOT: join(home.folder, "d"), CLINE_SESSION_DATA_DIR: "/nowhere" }, "d"],
+  ];
+  for (const [env, folder] of places) {
+    home.write(`${folder}/in-${folder[0]}/in-${folder[0]}.messages.json`, { messages: [{ role: "user", content: "x" }] });
+    assert.deepEqual(rowsOf(await home.run(["history", "--json"], { env })).map(({ id }) => id), [`in-${folder[0]}`], folder);
+  }
+});
+
+test("tasks of the extension are found in every editor, on every system, and where the override says", async (t) => {
+  const home = openHome(t);
+  const roots: Record<string, string> = {
+    ".config/Code": "VS Code", ".config/Code - Insiders": "VS Code - Insiders", ".config/VSCodium": "VSCodium", ".config/Cursor": "Cursor", ".config/Windsurf": "Windsurf",
+    "Library/Application Support/Code": "VS Code", "AppData/Roaming/Cursor": "Cursor", ".vscode-server/data": "VS Code", ".cursor-server/data": "Cursor",
+  };
+  Object.keys(roots).forEach((root, index) => home.task(`${root}/${EXTENSION}`, `176722560000${index}`, LEGACY_TASK, { task: "x", ts: 1767225700000 + index }));
+  const rows = rowsOf(await home.run(["history", "--json"]));
+  assert.deepEqual(rows.map(({ source }) => source).reverse(), Object.values(roots));
+  assert.match(rows.at(-1)!.resume, /Cline's history in VS Code$/);
+  home.task("one", "1", LEGACY_TASK);
+  home.task("two", "2", LEGACY_TASK);
+  const env = { PALINODE_CLINE_ROOTS: [join(home.folder, "one"), join(home.folder, "two"), "/nowhere"].join(delimiter) };
+  assert.deepEqual(rowsOf(await home.run(["history", "--json"], { env })).map(({ id }) => id).sort(), ["1", "2"]);
+});
+
+test("the extension's own list gives title, folder and time, and the messages stand in for it", async (t) => {
+  const home = openHome(t);
+  const root = `.config/Code/${EXTENSION}`;
+  home.task(root, "1767225600000", LEGACY_TASK, { ts: 1767229200000, task: "Fix login", cwdOnTaskInitialization: "/w/my-shop", modelId: "m1" });
+  home.task(root, "1767225500000", LEGACY_TASK);
+  const [listed, unlisted] = rowsOf(await home.run(["history", "--json"])).sort((a, b) => b.id.localeCompare(a.id));
+  assert.deepEqual([listed!.title, listed!.project, listed!.when, listed!.prompts], ["Fix login", "my-shop", "2026-01-01T01:00:00.000Z", 2]);
+  assert.deepEqual([unlisted!.title, unlisted!.project, unlisted!.prompts], ["Fix the flaky login test", "old-shop", 2]);
+  home.write(`${root}/state/taskHistory.json`, "[{");
+  const ran = await home.run(["history", "--json", "--project", "old-shop"]);
+  assert.equal(rowsOf(ran).length, 2);
+  assert.match(ran.err, /taskHistory\.json/);
+});
+
+test("of a legacy task only what the two sides said is text", (t) => {
+  const home = openHome(t);
+  home.task(`.config/Code/${EXTENSION}`, "1767225600000", LEGACY_TASK);
+  const session = readSession(findSessions(home.env, assert.fail)[0]!, assert.fail)!;
+  assert.deepEqual(session.prompts.map(bareWords), ["Fix the flaky login test", "Leave that file alone"]);
+  const said = session.messages.filter((message) => message.role === "assistant").flatMap(textsOf).filter((text) => text !== "");
+  assert.deepEqual(said, ["I run the tests.", "Decision: retry the login once.\nThe login test is stable now."]);
+});
+
+test("envelopes of every kind are taken off", (t) => {
+  const home = openHome(t);
+  const texts = [
+    "<task>\nA\n</task>\n<environment_details>X</environment_details>", "<user_message>B</user_message>", "<mode_notice>X</mode_notice>\n<user_input mode=\"plan\">C</user_input>",
+    "<user_input mode=\"act\">D</user_input>\n<file_content path=\"a\">X</file_content>", "E",
+  ];
+  const messages = [...texts.map((text) => ({ role: "user", content: [{ type: "image", source: {} }, { type: "text", text }] })), { role: "assistant", content: [{ type: "thinking", thinking: "X" }, { type: "text", text: "F" }] }];
+  home.write(".cline/data/sessions/s/s.messages.json", { messages });
+  const session = readSession(findSessions(home.env, assert.fail)[0]!, assert.fail)!;
+  assert.deepEqual(session.prompts.map(bareWords), ["A", "B", "C", "D", "E"]);
+  assert.ok(!JSON.stringify(session.messages).includes("thinking"));
+});
+
+test("paths and titles are safe to print and to paste", async (t) => {
+  const home = openHome(t);
+  home.session("a", ["x"], { cwd: "/w/it's here; rm -rf $HOME", metadata: { title: "\u001b[31mred\u001b[0m\nline\u0007" } });
+  home.session("b'; touch x", ["y"]);
+  const { out } = await home.run(["history"]);
+  assert.ok(out.includes("cd '/w/it'\\''s here; rm -rf $HOME' && cline --id a"), out);
+  assert.ok(out.includes("--id 'b'\\''; touch x'"), out);
+  assert.doesNotMatch(out, /[\u0000-\u0009\u000b-\u001f]/);
+});
+
+test("a reader that has seen enough of a long list is no failure", async (t) => {
+  const home = openHome(t);
+  for (let index = 0; index < 400; index += 1) home.session(`s${index}`, [`prompt ${"long ".repeat(60)}`]);
+  const ran = await home.run(["history"], { closeAfterFirst: true });
+  assert.deepEqual([ran.code, ran.err], [0, ""]);
+});
+
+test("the home is the system's where no variable says otherwise", () => {
+  assert.doesNotThrow(() => findSessions({ PALINODE_CLINE_ROOT: join(homedir(), "no-such-folder"), PALINODE_CLINE_ROOTS: "/nowhere" }, assert.fail));
+});
+
+function rowsOf({ out }: Ran): Row[] {
+  return JSON.parse(out) as Row[];
+}
