@@ -1,18 +1,19 @@
-// Builds dist/palinode.js, and builds and runs the TypeScript programs under test/.
-//   node build.mjs                 the bundle
+// Builds the package in dist/, and builds and runs the TypeScript programs under test/.
+//   node build.mjs                 the bundle, and beside it the skill and the manifest that makes the folder a plugin
 //   node build.mjs types           type-check
 //   node build.mjs test DIR [...]  the *.test.ts files directly in DIR (further words go to `node --test`)
 //   node build.mjs run FILE [...]  one TypeScript program, with its arguments
 // What is missing (node_modules) is installed first, so every script works on a fresh clone.
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const ROOT = fileURLToPath(new URL(".", import.meta.url));
-const BUNDLE = join(ROOT, "dist/palinode.js");
+const DIST = join(ROOT, "dist");
+const BUNDLE = join(DIST, "palinode.js");
 const PROGRAMS = join(ROOT, ".cache/build");
-const MAX_BUNDLE_BYTES = 128 * 1024;
+const MAX_BUNDLE_BYTES = 176 * 1024;
 
 process.chdir(ROOT);
 const [task = "bundle", ...words] = process.argv.slice(2);
@@ -63,6 +64,19 @@ async function bundle() {
   if (foreign.length > 0) fail(`imports outside node: ${foreign.map((entry) => entry.path).join(", ")}`);
   if (output.bytes > MAX_BUNDLE_BYTES) fail(`${output.bytes} bytes; the limit is ${MAX_BUNDLE_BYTES}`);
   console.error(`dist/palinode.js ${(output.bytes / 1024).toFixed(1)} KB`);
+  folder();
+}
+
+/**
+ * Writes what makes of dist/ a plugin folder with a skill. Cline's search for plugins reads only the `paths` form of
+ * `cline.plugins`; `cline plugin install` takes it as well. The bundle alone works without any of it.
+ */
+function folder() {
+  const { name, version, description, license, homepage } = pkg;
+  const manifest = { name, version, description, license, homepage, type: "module", cline: { plugins: [{ paths: ["./palinode.js"] }] } };
+  writeFileSync(join(DIST, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
+  mkdirSync(join(DIST, "skills/palinode"), { recursive: true });
+  copyFileSync("src/skill.md", join(DIST, "skills/palinode/SKILL.md"));
 }
 
 /** Builds everything under test/ so that Node 20, which refuses .ts files, can run it too. */
