@@ -1,11 +1,17 @@
 // The file as a command line: `node palinode.js VERB`. Which verbs there are, and what a wrong call is told.
 import { parseArgs } from "node:util";
 import { DEFAULT_API_URL, SETTINGS, TOKEN_FILE_VARIABLE } from "./config.ts";
+import { doctorCommand } from "./doctor.ts";
+import { installCommand, uninstallCommand } from "./install.ts";
 import { type Command, type Shell, UsageError } from "./shell.ts";
 import { HOMEPAGE, VERSION } from "./version.ts";
 
 /** The verbs, in the order in which help lists them. */
-const COMMANDS: Readonly<Record<string, Command>> = {};
+const COMMANDS: Readonly<Record<string, Command>> = {
+  doctor: doctorCommand,
+  install: installCommand,
+  uninstall: uninstallCommand,
+};
 
 const COMMON = { help: { type: "boolean", short: "h" }, version: { type: "boolean", short: "v" } } as const;
 
