@@ -2,14 +2,19 @@
 import { parseArgs } from "node:util";
 import { deskCommands } from "./commands.ts";
 import { DEFAULT_API_URL, SETTINGS, TOKEN_FILE_VARIABLE } from "./config.ts";
+import { doctorCommand } from "./doctor.ts";
 import { history } from "./history.ts";
 import { importCommand } from "./import.ts";
+import { installCommand, uninstallCommand } from "./install.ts";
 import { handoff, resume } from "./resume.ts";
 import { type Command, type Shell, UsageError } from "./shell.ts";
 import { HOMEPAGE, VERSION } from "./version.ts";
 
 /** The verbs, in the order in which help lists them. */
 const COMMANDS: Readonly<Record<string, Command>> = {
+  doctor: doctorCommand,
+  install: installCommand,
+  uninstall: uninstallCommand,
   ...deskCommands(["status", "search", "read", "save", "why"]),
   history,
   import: importCommand,

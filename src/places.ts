@@ -44,6 +44,32 @@ export function extensionRoots(env: NodeJS.ProcessEnv): ExtensionRoot[] {
   return [...local, ...Object.entries(SERVERS).map(([folder, editor]) => ({ editor, path: join(home, folder, "data", EXTENSION) }))];
 }
 
+/** Returns the folders that Cline loads plugins from, in its order: of two plugins with one name the later wins. */
+export function pluginFolders(env: NodeJS.ProcessEnv, workspace: string): string[] {
+  const folders = [join(workspace, ".cline", "plugins"), join(clineDir(env), "plugins"), join(homeDir(env), "Documents", "Cline", "Plugins")];
+  return [...new Set(folders)];
+}
+
+/** Returns Cline's file of MCP servers. */
+export function mcpSettingsFile(env: NodeJS.ProcessEnv): string {
+  return set(env, "CLINE_MCP_SETTINGS_PATH") ?? join(clineDataDir(env), "settings", "cline_mcp_settings.json");
+}
+
+/** Returns Cline's file of settings that hold everywhere, such as which plugins are switched off. */
+export function globalSettingsFile(env: NodeJS.ProcessEnv): string {
+  return set(env, "CLINE_GLOBAL_SETTINGS_PATH") ?? join(clineDataDir(env), "settings", "global-settings.json");
+}
+
+/** Returns the file in which a running hub says its process id. */
+export function hubRecordFile(env: NodeJS.ProcessEnv): string {
+  return set(env, "CLINE_HUB_DISCOVERY_PATH") ?? join(clineDataDir(env), "locks", "hub", "production.json");
+}
+
+/** Returns Cline's log, one JSON object a line. */
+export function clineLogFile(env: NodeJS.ProcessEnv): string {
+  return join(clineDataDir(env), "logs", "cline.log");
+}
+
 /** Returns the home folder as Cline finds it. */
 export function homeDir(env: NodeJS.ProcessEnv): string {
   const [drive, path] = [set(env, "HOMEDRIVE"), set(env, "HOMEPATH")];

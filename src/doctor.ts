@@ -1,0 +1,89 @@
+// The verb `doctor`: looks at everything that memory needs, and names for each trouble the one command that mends it.
+// What is looked at: this machine here and in hostcheck.ts, the server in servercheck.ts.
+import { dirname, join } from "node:path";
+import { type Check, ok, warning } from "./check.ts";
+import { asRecord } from "./cline.ts";
+import { type Config, isActive, type ReadConfig, readConfig } from "./config.ts";
+import { entryAt, quoted } from "./files.ts";
+import { checkCline, checkCopies, checkHub, checkLog } from "./hostcheck.ts";
+import { clineDir } from "./places.ts";
+import { checkServer } from "./servercheck.ts";
+import { type Command, plainText, printJson, type Shell, styled, UsageError } from "./shell.ts";
+import { openState } from "./state.ts";
+import { VERSION } from "./version.ts";
+
+const COLOURS = { ok: "green", warning: "yellow", failure: "red" } as const;
+const NAME_WIDTH = 9;
+
+export const doctorCommand: Command = {
+  usage: "[--json]",
+  help: "looks for what keeps memory from working, and names the command that mends it",
+  options: { json: { type: "boolean" } },
+  async run(shell, words, values) {
+    if (words.length > 0) throw new UsageError(`unexpected argument "${words[0]}"`);
+    const checks = (await examine(shell)).map((check) => ({ ...check, message: plainText(check.message).replaceAll("\n", " ") }));
+    if (values.json === true) printJson(shell, checks);
+    else shell.out(`palinode.js ${VERSION}\n\n${checks.map((check) => lineOf(shell, check)).join("")}\n${verdict(checks)}\n`);
+    return checks.some(({ level }) => level === "failure") ? 1 : 0;
+  },
+};
+
+async function examine(shell: Shell): Promise<Check[]> {
+  const { env, cwd } = shell;
+  const read = readConfig(undefined, env, cwd);
+  const [cline, server] = await Promise.all([checkCline(env), checkServer(read, cwd, env)]);
+  return [cline, ...checkCopies(env, cwd), ...checkLog(env, cwd, read.config), checkState(read.config), ...checkSettings(read, env, cwd), ...server, checkHub(env)];
+}
+
+function lineOf(shell: Shell, { name, level, message, fix }: Check): string {
+  const line = `${styled(shell, COLOURS[level], level.padEnd(8))} ${name.padEnd(NAME_WIDTH)} ${message}\n`;
+  return fix === undefined ? line : `${line}${" ".repeat(NAME_WIDTH + 10)}→ ${plainText(fix)}\n`;
+}
+
+function verdict(checks: readonly Check[]): string {
+  const failures = checks.filter(({ level }) => level === "failure");
+  const warnings = checks.filter(({ level }) => level === "warning").length;
+  if (failures.length === 0) return warnings === 0 ? "Memory works." : `Memory works; ${count(warnings, "warning")}.`;
+  const first = failures.find(({ fix }) => fix !== undefined)?.fix;
+  return `Memory cannot work yet: ${count(failures.length, "failure")}.${first === undefined ? "" : ` Start with: ${first}`}`;
+}
+
+function count(number: number, what: string): string {
+  return `${number} ${what}${number === 1 ? "" : "s"}`;
+}
+
+/** A folder that is not there yet is not made: it is enough that it can be. */
+function checkState({ persist, stateDir }: Config): Check {
+  if (!persist) return ok("state", "nothing is kept on disk (persist is off)");
+  const folder = nearest(stateDir);
+  if (!folder.isFolder) return warning("state", `${folder.path} is no folder, so nothing can be kept there`, "export PALINODE_CLINE_STATE_DIR=…");
+  if (folder.path !== stateDir) return ok("state", `${stateDir} will be made when it is needed`);
+  let trouble = process.platform !== "win32" && (folder.mode & 0o077) !== 0 ? "others may look into it" : "";
+  const probe = `doctor-${process.pid}.json`;
+  const state = openState(stateDir, (what) => { trouble = what; });
+  if (state.write(probe, {})) state.remove(probe);
+  return trouble === "" ? ok("state", `${stateDir} is writable`) : warning("state", `${stateDir}: ${trouble}`, `chmod 700 ${quoted(stateDir)}`);
+}
+
+/** Returns what stands at a path, or at the nearest place above where anything does. */
+function nearest(path: string): { path: string; isFolder: boolean; mode: number } {
+  const entry = entryAt(path);
+  return entry === undefined && dirname(path) !== path ? nearest(dirname(path)) : { path, isFolder: entry?.isDirectory() === true, mode: entry?.mode ?? 0 };
+}
+
+function checkSettings({ config, problems, sources }: ReadConfig, env: NodeJS.ProcessEnv, cwd: string): Check[] {
+  const values = asRecord(config);
+  const set = Object.entries(sources).filter(([, source]) => source !== "profile")
+    .map(([key, source]) => `${key}${key === "token" ? "" : ` ${JSON.stringify(values[key])}`} (${source})`);
+  const files = [clineDir(env), join(cwd, ".cline")].map((folder) => join(folder, "palinode.json"));
+  const fixOf = (problem: string): string | undefined => {
+    const variable = /^PALINODE_\w+/.exec(problem)?.[0];
+    const file = files.find((path) => problem.startsWith(path));
+    return variable ? `unset ${variable}` : file && `\${EDITOR:-vi} ${quoted(file)}`;
+  };
+  return [
+    ok("settings", set.length === 0 ? "all at their defaults" : `not at their defaults: ${set.join(", ")}`),
+    ...problems.map((problem) => warning("settings", problem, fixOf(problem))),
+    ...(isActive(config) ? [] : [warning("settings", "everything is switched off", "export PALINODE_HOOK_RECALL_PROFILE=coding")]),
+  ];
+}

@@ -1,0 +1,73 @@
+// Files that belong to the user or to Cline: reads them with suspicion, replaces them as a whole. What the plugin keeps
+// for itself is state.ts.
+import { existsSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, type Stats, statSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { asRecord } from "./cline.ts";
+
+const MAX_RECORD_BYTES = 1024 * 1024;
+
+/** Returns the text of a regular file of at most `maxBytes`, or undefined. Never blocks on a pipe or a device. */
+export function readSmallFile(path: string, maxBytes: number): string | undefined {
+  try {
+    const file = statSync(path);
+    return file.isFile() && file.size <= maxBytes ? readFileSync(path, "utf8") : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns what stands at a path, links followed unless asked otherwise; undefined when nothing does that can be seen. */
+export function entryAt(path: string, { followsLinks = true } = {}): Stats | undefined {
+  try {
+    return followsLinks ? statSync(path) : lstatSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns the members of the JSON object in a small file, or none. */
+export function readRecord(path: string): Record<string, unknown> {
+  return asRecord(parseJson(readSmallFile(path, MAX_RECORD_BYTES)));
+}
+
+/** Returns what JSON text says, without a byte order mark, or undefined. */
+export function parseJson(text: string | undefined): unknown {
+  try {
+    return JSON.parse((text ?? "").replace(/^\uFEFF/, ""));
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Puts `data` at `path` so that a reader sees the old file or the new one, and makes its folder. A link is replaced, not
+ * written through. Throws an `Error` with a message for the user.
+ */
+export function replaceFile(path: string, data: string | Uint8Array, mode: number): void {
+  const temporary = `${path}.${process.pid}.tmp`;
+  try {
+    makeFolder(dirname(path));
+    writeFileSync(temporary, data, { mode });
+    renameSync(temporary, path);
+  } catch (error) {
+    if (existsSync(temporary)) rmSync(temporary);
+    throw new Error(`cannot write ${path} (${codeOf(error)}): ${dirname(path)} has to be a folder that you may write to`);
+  }
+}
+
+/** Returns the system's code of an error, such as `EACCES`. */
+export function codeOf(error: unknown): string {
+  return (error as NodeJS.ErrnoException | undefined)?.code ?? "unknown";
+}
+
+/** Returns a path as a shell takes it. */
+export function quoted(path: string): string {
+  return /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
+}
+
+/** One folder at a time: Node's recursive `mkdir` never returns where a file system refuses them, as `/proc` does. */
+function makeFolder(folder: string): void {
+  if (existsSync(folder)) return;
+  if (dirname(folder) !== folder) makeFolder(dirname(folder));
+  mkdirSync(folder);
+}
