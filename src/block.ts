@@ -4,6 +4,8 @@ import { FENCE } from "./prompt.ts";
 import { clean, clip, clipLines, CUT_MARK, defuse, oneLine } from "./text.ts";
 
 export const DIGEST_TITLE = "## Palinode memory (session start)";
+/** For what of the digest came after the rest of it. */
+export const LATE_DIGEST_TITLE = "## Palinode memory (later)";
 export const RECALL_TITLE = "## Palinode recall (this prompt)";
 export const LATE_TITLE = "## Palinode recall (earlier prompt)";
 

@@ -22,7 +22,7 @@ export class PalinodeError extends Error {
   readonly detail: string | undefined;
 
   constructor(route: string, code: Reason, status?: number, detail?: string) {
-    super(`${route}: ${code}${status === undefined ? "" : ` (HTTP ${status})`}`);
+    super(`${route}: ${code}${status === undefined ? "" : ` (HTTP ${status})`}${detail === undefined ? "" : `, ${detail}`}`);
     this.code = code;
     this.status = status;
     this.detail = detail;

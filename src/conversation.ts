@@ -1,6 +1,6 @@
 // One conversation of the root agent: what was asked and injected for it. A hook call goes prompt → questions → ledger →
 // request. Capturing it is the work of `capturer`.
-import { DIGEST_TITLE, LATE_TITLE, RECALL_TITLE, renderBlock, REPAIR_TITLE } from "./block.ts";
+import { DIGEST_TITLE, LATE_DIGEST_TITLE, LATE_TITLE, RECALL_TITLE, renderBlock, REPAIR_TITLE } from "./block.ts";
 import { Capturer } from "./capturer.ts";
 import type { HookCall, Message } from "./cline.ts";
 import { type Reason, reasonOf } from "./client.ts";
@@ -98,8 +98,8 @@ export class Conversation {
       this.#record.repaired.push(...failures.map((failure) => repairKey(turn.prompt, failure)));
       // What this request lost of its history may be recalled for the prompt that comes with it.
       this.#record.ledger = replay(before, turn).ledger;
-      // Kept before anything is asked, so that no later process asks it again.
-      this.#save();
+      // Kept while the questions travel, so that no later process asks them again.
+      setImmediate(() => this.#save());
       try {
         const isOthers = isAnsweredElsewhere(before, turn);
         if (isNew && !isOthers) await this.#recallFor(turn.prompt, deadline);
@@ -215,12 +215,12 @@ export class Conversation {
     // Asked again after a failure, both answers may come in the end: the session is told once.
     const visible = visibleIn(record.ledger);
     const digest = findings.filter((found) => found.channel === "prime").flatMap((found) => found.memories).filter(({ keys }) => !keys.every((key) => visible.keys.has(key)));
-    const digestRoom = config.injectMaxChars - charsOf(record.ledger.filter(({ kind }) => kind === "digest"));
+    const told = record.ledger.filter((entry) => entry.kind === "digest");
     const recalled = findings.filter((found) => found.channel !== "prime").flatMap((found) => found.memories);
     const wanted = select([...record.carried, ...recalled], visible, config.recallMaxResults);
     const kind = cause.failed === undefined ? "recall" : "repair";
     const title = kind === "repair" ? REPAIR_TITLE : isLate ? LATE_TITLE : RECALL_TITLE;
-    const first = this.#put(cause, { kind: "digest", atEnd: isLate }, digest, DIGEST_TITLE, digestRoom);
+    const first = this.#put(cause, { kind: "digest", atEnd: isLate }, digest, told.length > 0 ? LATE_DIGEST_TITLE : DIGEST_TITLE, config.injectMaxChars - charsOf(told));
     const second = this.#put(cause, { kind, atEnd: isLate }, wanted, title, config.recallMaxChars);
     record.carried = wanted.slice(second.shown.length).filter((memory) => memory.entry.heading === undefined);
     const reasons: Added["reasons"] = {

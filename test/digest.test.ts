@@ -69,7 +69,7 @@ test("when priming is slow the core memories come in time, and where the project
   chat.say("and?");
   const later = await recalled();
   assert.equal(later.length, 2);
-  assert.match(later[1] ?? "", /session start\)\n.+\n### Where this project stands/);
+  assert.match(later[1] ?? "", /## Palinode memory \(later\)\n.+\n### Where this project stands/);
   assert.ok(later.join("").length <= 4000);
 });
 
