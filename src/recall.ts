@@ -57,6 +57,8 @@ const MAX_SNIPPET_CHARS = 300;
 /** The server marks a window with dots, so a snippet may be a little longer than asked; some ignore the wish. */
 const MAX_SHOWN_SNIPPET_CHARS = 320;
 const MAX_HITS = 20;
+/** The server refuses a resolution that is asked for more (palinode-api.md, 2.11). */
+const MAX_RESOLVED = 50;
 /** A word set that shares this much with another says the same. */
 const NEAR_EQUAL = 0.9;
 
@@ -128,7 +130,7 @@ export function askSearch(asker: Asker, query: string, extra = 0, heading = RELA
 export async function askResolve(asker: Asker, query: string, extra = 0): Promise<Finding> {
   const { client, config, sessionId, signal, missingRoutes } = asker;
   if (missingRoutes.has("/resolve")) return askSearch(asker, query, extra, RELATED_INSTEAD);
-  const body = { query, session_id: sessionId, max_items: Math.max(1, config.recallMaxResults), max_chars: 2000 };
+  const body = { query, session_id: sessionId, max_items: Math.min(MAX_RESOLVED, Math.max(1, config.recallMaxResults)), max_chars: 2000 };
   try {
     const answer = asRecord(await client.post("/resolve", body, { signal, timeoutMs: config.resolveDeadlineMs }));
     return resolvedFinding(answer);
