@@ -201,7 +201,7 @@ async function triggerMemory(asker: Asker, row: Record<string, unknown>, withTex
   const text = withText ? await readBody(asker, path) : undefined;
   const shown = clipLines(safeLines(text ?? description).join("\n"), MAX_TRIGGER_CHARS).split("\n").filter((line) => line !== "");
   const note = withText && text === undefined ? ["(the file could not be read)"] : [];
-  const heading = `### Trigger fired: ${safeLine(path)}`;
+  const heading = triggerHeading(path);
   const isWhole = text !== undefined && !shown.includes(CUT_MARK);
   return {
     keys: [textKey(path, text ?? description), ...(isWhole ? [wholeKey(path)] : [])],
@@ -211,6 +211,11 @@ async function triggerMemory(asker: Asker, row: Record<string, unknown>, withTex
     entry: { lines: [heading, ...shown, ...note] },
     mention: { lines: [heading, "(its text stands further up)"] },
   };
+}
+
+/** Returns the line that opens a trigger's entry. */
+export function triggerHeading(path: string): string {
+  return `### Trigger fired: ${safeLine(path)}`;
 }
 
 /** Returns a memory file's text without its frontmatter, or undefined when it cannot be read. */

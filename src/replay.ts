@@ -41,8 +41,12 @@ export interface Turn {
 
 /** Returns an entry that is not placed yet. Its id and time follow from the prompt and the text, never from a clock. */
 export function createEntry(prompt: Prompt, block: Pick<LedgerEntry, "kind" | "atEnd" | "text" | "seen">): LedgerEntry {
-  const id = `palinode-${block.kind}-${digestOf(`${prompt.key} ${block.text}`)}`;
-  return { ...block, prompt: prompt.key, id, createdAt: createdAtOf(prompt.message) ?? 0, anchor: null };
+  return { ...block, prompt: prompt.key, id: entryId(block.kind, prompt.key, block.text), createdAt: createdAtOf(prompt.message) ?? 0, anchor: null };
+}
+
+/** Returns the id of an entry: what was changed since it was made, on disk or on the way, shows in it. */
+export function entryId(kind: LedgerEntry["kind"], promptKey: string, text: string): string {
+  return `palinode-${kind}-${digestOf(`${promptKey} ${text}`)}`;
 }
 
 /**
