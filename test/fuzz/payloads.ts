@@ -4,7 +4,7 @@ import { rmSync } from "node:fs";
 import type { Random } from "../helpers/random.ts";
 import type { Fuzzer } from "./driver.ts";
 import { checkRequests, checkResult, DEFAULT_CAPS } from "./promises.ts";
-import { answerFrom, API_URL, openStage, responseOf, type Stage } from "./stage.ts";
+import { answerFrom, API_URL, openStage, REMOTE, responseOf, SESSION_ID, type Stage } from "./stage.ts";
 import { mutated, somethingSaid, someText, someValue } from "./values.ts";
 
 type Message = Record<string, unknown>;
@@ -13,6 +13,8 @@ type Payload = { snapshot: Record<string, unknown>; request: { messages: unknown
 /** A conversation as a host keeps it, and what its last request was. */
 interface Talk {
   messages: unknown[];
+  /** How many of them compaction has folded into a summary. */
+  folded: number;
   /** The request before this one, by the host and with memory in it; undefined where this one need not extend it. */
   before: { readonly host: readonly unknown[]; readonly sent: readonly unknown[] } | undefined;
   ids: number;
@@ -30,10 +32,13 @@ async function runCase(stage: Stage, random: Random): Promise<void> {
   network.answer = (request) => responseOf(answerFrom(store, request));
   const stateDir = stage.newFolder();
   const options = { apiUrl: API_URL, stateDir, persist: random.chance(0.3), minMessages: random.pick([1, 3]), recallThreshold: random.pick([0, 0.5]) };
-  const plugin = stage.load(options, random.chance(0.2) ? mutated(random, contextOf(stage)) : contextOf(stage));
-  const talk: Talk = { messages: [], before: undefined, ids: 0 };
+  const context = random.chance(0.2) ? mutated(random, contextOf(stage)) : contextOf(stage);
+  let plugin = stage.load(options, context);
+  const talk: Talk = { messages: [], folded: 0, before: undefined, ids: 0 };
   for (let step = random.below(4) + 1; step > 0; step -= 1) {
     grow(talk, random);
+    // A host may end the plugin's process at any time; the next one goes on from what is on disk.
+    if (options.persist && isSession(context) && random.chance(0.3)) plugin = stage.load(options, context);
     await callBeforeModel(plugin.hooks.beforeModel, talk, random);
     if (random.chance(0.4)) assert.equal(await plugin.hooks.afterRun(maybeSpoilt(random, payloadOf(talk, true))), undefined);
   }
@@ -43,7 +48,7 @@ async function runCase(stage: Stage, random: Random): Promise<void> {
 }
 
 function contextOf(stage: Stage): unknown {
-  return { session: { sessionId: "1796000000000_fuzz" }, cwd: stage.folder, workspaceInfo: { rootPath: stage.folder, associatedRemoteUrls: ["origin: https://example.com/acme/shop.git"] }, logger: { log() {}, debug() {} }, onDispose() {} };
+  return { session: { sessionId: SESSION_ID }, cwd: stage.folder, workspaceInfo: { rootPath: stage.folder, associatedRemoteUrls: [REMOTE] }, logger: { log() {}, debug() {} }, onDispose() {} };
 }
 
 async function callBeforeModel(beforeModel: (payload: unknown) => Promise<unknown>, talk: Talk, random: Random): Promise<void> {
@@ -64,10 +69,21 @@ async function callBeforeModel(beforeModel: (payload: unknown) => Promise<unknow
   if (payload === whole) talk.before = { host: structuredClone(host), sent: structuredClone(sent) };
 }
 
-function payloadOf({ messages }: Talk, isOver: boolean): Payload {
-  const own = structuredClone(messages);
+function payloadOf(talk: Talk, isOver: boolean): Payload {
+  const { messages } = talk;
+  const own = structuredClone(talk.folded === 0 || isOver ? messages : [summaryOf(talk), ...messages.slice(talk.folded)]);
   const snapshot = { agentId: "agent_1", conversationId: "conv_1", runId: "run_1", status: "running", messages: structuredClone(messages) };
   return { snapshot, request: { messages: own }, ...(isOver ? { result: { messages: own } } : {}) };
+}
+
+/** Another id on every request; the content stays (test/recordings/hooks/compaction-agentic.jsonl). */
+function summaryOf(talk: Talk): Message {
+  talk.ids += 1;
+  return { id: `m${talk.ids}`, role: "user", content: [text(`Context summary of ${talk.folded} messages`)], createdAt: talk.ids, metadata: { kind: "compaction_summary", displayRole: "system", userRunSpan: talk.folded } };
+}
+
+function isSession(context: unknown): boolean {
+  return (context as { session?: { sessionId?: unknown } } | undefined)?.session?.sessionId === SESSION_ID;
 }
 
 /** Most payloads are whole; the others have one odd place, or throw when they are looked at. */
@@ -89,6 +105,8 @@ function hostMessagesOf(payload: unknown): unknown[] | undefined {
 /** Adds a turn's worth of messages, or takes some away as an undo does. */
 function grow(talk: Talk, random: Random): void {
   if (random.chance(0.08)) talk.messages.length = random.below(talk.messages.length + 1);
+  if (random.chance(0.08)) talk.folded = random.below(talk.messages.length + 1);
+  talk.folded = Math.min(talk.folded, talk.messages.length);
   for (let count = random.below(3) + 1; count > 0; count -= 1) talk.messages.push(...someMessages(talk, random));
   if (random.chance(0.8)) talk.messages.push(message(talk, random, "user", [text(random.pick([`<user_input mode="act">${somethingSaid(random)}</user_input>`, somethingSaid(random)]))]));
 }

@@ -8,7 +8,7 @@ import { createChat } from "../helpers/chat.ts";
 import type { Random } from "../helpers/random.ts";
 import type { Fuzzer } from "./driver.ts";
 import { checkRequests, checkResult } from "./promises.ts";
-import { answerFrom, openStage, responseOf, type Stage, withEnvironment } from "./stage.ts";
+import { answerFrom, openStage, responseOf, SESSION_ID, type Stage, withEnvironment } from "./stage.ts";
 import { mutated, someText, someValue, spoilt } from "./values.ts";
 
 const TOKEN = "zqtoken-0123456789";
@@ -54,7 +54,7 @@ async function checkHook(stage: Stage, options: PalinodeOptions, config: Config,
   const store = stage.newStore();
   network.forget();
   network.answer = (request) => responseOf(answerFrom(store, { ...request, path: request.path.slice(new URL(config.apiUrl).pathname.replace(/\/$/, "").length) }));
-  const plugin = stage.load(options, { session: { sessionId: "1796000000000_fuzz" }, workspaceInfo: { rootPath: workspace } });
+  const plugin = stage.load(options, { session: { sessionId: SESSION_ID }, workspaceInfo: { rootPath: workspace } });
   const chat = createChat();
   chat.say("How do we roll back the deploy?");
   const payload = chat.beforeModel();
