@@ -3,6 +3,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { clineDataDir, clineDir } from "./places.ts";
+import { clip, oneLine } from "./text.ts";
 import { clamped, milliseconds, number, readFlag, readFolder, readLine, readToken, readUrl, whole, word } from "./values.ts";
 
 /** The settings of the plugin, after defaults, profile, environment and options were put together. */
@@ -261,9 +262,10 @@ function readSettingsFile(source: "workspace file" | "user file", path: string, 
   const known = new Map([...Object.keys(SETTINGS), "tokenFile"].flatMap((key) => [[key, key], [variableOf(key), key]]));
   for (const [name, raw] of Object.entries(readJsonObject(path, problems))) {
     const key = known.get(name);
-    if (key === undefined) problems.push(`${labelOf(name.slice(0, 80))} is no setting`);
+    if (key === undefined) problems.push(`${labelOf(clip(oneLine(name), 80))} is no setting`);
     else if (source === "workspace file" && NOT_FOR_WORKSPACES.has(key)) problems.push(`${labelOf(name)} is not for a workspace to set; put it into the user file`);
-    else if (raw !== null) values[key] = name === key || typeof raw === "boolean" ? raw : String(raw);
+    // A variable's value is text; what is none, and no number either, is left for the reader to refuse.
+    else if (raw !== null) values[key] = name !== key && typeof raw === "number" ? String(raw) : raw;
   }
   return { source, values, labelOf };
 }

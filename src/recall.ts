@@ -68,6 +68,8 @@ const MAX_STANDING_ROWS = 3;
 const MAX_STANDING_CHARS = 240;
 /** Core memories wait so long for the rest of the digest; what comes later is told later. */
 const STANDING_WAIT_MS = 250;
+/** The server refuses a resolution that is asked for more (palinode-api.md, 2.11). */
+const MAX_RESOLVED = 50;
 const RELATED = "### Related memories";
 const RELATED_INSTEAD = "### Related memories\n(by search: resolution did not answer in time)";
 
@@ -159,7 +161,7 @@ export async function searchByHand({ client, sessionId, signal }: Asker, query: 
 export async function askResolve(asker: Asker, query: string, extra = 0): Promise<Finding> {
   const { client, config, sessionId, signal, missingRoutes } = asker;
   if (missingRoutes.has("/resolve")) return askSearch(asker, query, extra, RELATED_INSTEAD);
-  const body = { query, session_id: sessionId, max_items: Math.max(1, config.recallMaxResults), max_chars: 2000 };
+  const body = { query, session_id: sessionId, max_items: Math.min(MAX_RESOLVED, Math.max(1, config.recallMaxResults)), max_chars: 2000 };
   try {
     const answer = asRecord(await client.post("/resolve", body, { signal, timeoutMs: config.resolveDeadlineMs }));
     return resolvedFinding(answer);
@@ -233,7 +235,7 @@ async function triggerMemory(asker: Asker, row: Record<string, unknown>, withTex
   const text = withText ? await readBody(asker, path) : undefined;
   const shown = clipLines(safeLines(text ?? description).join("\n"), MAX_TRIGGER_CHARS).split("\n").filter((line) => line !== "");
   const note = withText && text === undefined ? ["(the file could not be read)"] : [];
-  const heading = `### Trigger fired: ${safeLine(path)}`;
+  const heading = triggerHeading(path);
   const isWhole = text !== undefined && !shown.includes(CUT_MARK);
   return {
     keys: [textKey(path, text ?? description), ...(isWhole ? [wholeKey(path)] : [])],
@@ -243,6 +245,11 @@ async function triggerMemory(asker: Asker, row: Record<string, unknown>, withTex
     entry: { lines: [heading, ...shown, ...note] },
     mention: { lines: [heading, "(its text stands further up)"] },
   };
+}
+
+/** Returns the line that opens a trigger's entry. */
+export function triggerHeading(path: string): string {
+  return `### Trigger fired: ${safeLine(path)}`;
 }
 
 /** Returns a memory file's text without its frontmatter, or undefined when it cannot be read. */

@@ -1,11 +1,12 @@
 // What of a session outlives its process: the ledger to replay, the prompts that were asked, how much was captured, and
 // the last word of each channel. Rows that cannot be read are left out; the good ones stay.
-import { asRecord, asText } from "./cline.ts";
+import { asRecord } from "./cline.ts";
 import type { Reason } from "./client.ts";
 import type { SettingNote } from "./config.ts";
-import type { Memory } from "./recall.ts";
-import type { Anchor, Ledger, LedgerEntry } from "./replay.ts";
+import { type Memory, triggerHeading } from "./recall.ts";
+import { type Anchor, entryId, type Ledger, type LedgerEntry } from "./replay.ts";
 import { fileStem, type State } from "./state.ts";
+import { defuse } from "./text.ts";
 
 /** More prompts than any host shows again after an undo. */
 const MAX_ASKED = 500;
@@ -74,7 +75,7 @@ export function loadRecord(state: State, sessionId: string | undefined, cwd: str
     cwd,
     isPrimed: isPrimed === true,
     asked: texts(asked).slice(-MAX_ASKED),
-    ledger: listOf(ledger, readEntry),
+    ledger: [...new Map(listOf(ledger, readEntry).map((entry) => [entry.id, entry])).values()],
     captured: count(captured),
     channels: Object.fromEntries(Object.entries(asRecord(channels)).flatMap(readNews)),
     leftOut: count(leftOut),
@@ -156,9 +157,11 @@ function readEntry(raw: unknown): LedgerEntry[] {
   const { kind, atEnd, prompt, text, seen, id, createdAt, anchor } = asRecord(raw);
   const place = anchor === null ? null : readAnchor(anchor);
   if (!isKind(kind) || place === undefined) return [];
-  if (typeof prompt !== "string" || typeof text !== "string" || asText(id) === undefined || typeof createdAt !== "number") return [];
+  if (typeof prompt !== "string" || typeof text !== "string" || typeof createdAt !== "number") return [];
+  // A text that was spoilt is no block any more, and would reach the model as it is.
+  if (id !== entryId(kind, prompt, text)) return [];
   if (!Array.isArray(seen) || !seen.every((key) => typeof key === "string")) return [];
-  return [{ kind, atEnd: atEnd === true, prompt, text, seen, id: String(id), createdAt, anchor: place }];
+  return [{ kind, atEnd: atEnd === true, prompt, text, seen, id, createdAt, anchor: place }];
 }
 
 function isKind(kind: unknown): kind is LedgerEntry["kind"] {
@@ -203,7 +206,10 @@ function readCarried(raw: unknown): Memory[] {
   const { keys, path, gist, entry } = asRecord(raw);
   const { lines } = asRecord(entry);
   if (![keys, lines].every((list) => Array.isArray(list) && list.every((text) => typeof text === "string"))) return [];
-  return typeof path === "string" && typeof gist === "string" ? [{ keys: keys as string[], path, gist, score: null, entry: { lines: lines as string[] } }] : [];
+  if (typeof path !== "string" || typeof gist !== "string") return [];
+  // Made safe once more: a file may have been spoilt, and what is safe already stays as it is.
+  const safe = (lines as string[]).slice(1).map(defuse);
+  return [{ keys: keys as string[], path, gist, score: null, entry: { lines: [triggerHeading(path), ...safe] } }];
 }
 
 function readAnchor(raw: unknown): Anchor | undefined {

@@ -44,8 +44,12 @@ export interface Turn {
  * about (the prompt itself where none is given), never from a clock.
  */
 export function createEntry(prompt: Prompt, block: Pick<LedgerEntry, "kind" | "atEnd" | "text" | "seen">, about: Message = prompt.message): LedgerEntry {
-  const id = `palinode-${block.kind}-${digestOf(`${prompt.key} ${block.text}`)}`;
-  return { ...block, prompt: prompt.key, id, createdAt: createdAtOf(about) ?? 0, anchor: null };
+  return { ...block, prompt: prompt.key, id: entryId(block.kind, prompt.key, block.text), createdAt: createdAtOf(about) ?? 0, anchor: null };
+}
+
+/** Returns the id of an entry: what was changed since it was made, on disk or on the way, shows in it. */
+export function entryId(kind: LedgerEntry["kind"], promptKey: string, text: string): string {
+  return `palinode-${kind}-${digestOf(`${promptKey} ${text}`)}`;
 }
 
 /**

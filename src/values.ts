@@ -73,8 +73,8 @@ export function clamped(min: number, max: number) {
   };
 }
 
-/** The variable is in seconds, the option in milliseconds: text is seconds, a number milliseconds. */
+/** The variable is in seconds, the option in milliseconds: text is seconds, a number milliseconds. Timers take whole ones. */
 export function milliseconds(min: number, max: number) {
   const inRange = number(min, max);
-  return (raw: unknown): number | undefined => inRange(typeof raw === "number" ? raw : Math.round(readNumber(raw) * 1000));
+  return (raw: unknown): number | undefined => inRange(Math.round(typeof raw === "number" ? raw : readNumber(raw) * 1000));
 }

@@ -138,6 +138,22 @@ test("the timeout's variable is in seconds and its option in milliseconds", () =
   assert.equal(readConfig({ recallTimeoutMs: 2000 }, { PALINODE_HOOK_RECALL_TIMEOUT: "9" }).config.recallTimeoutMs, 2000);
 });
 
+test("a timeout is a whole number of milliseconds, since timers refuse others", () => {
+  assert.equal(readConfig({ recallTimeoutMs: 1500.5 }, {}).config.recallTimeoutMs, 1501);
+  assert.equal(readConfig({}, { PALINODE_HOOK_RECALL_TIMEOUT: "0.0015" }).config.recallTimeoutMs, 2);
+});
+
+test("a settings file that holds no text for a variable, or an endless name, is named and does not throw", (t) => {
+  const home = temporaryFolder(t);
+  mkdirSync(join(home, ".cline"));
+  const name = `${"x".repeat(79)}🙂`;
+  writeFileSync(join(home, ".cline/palinode.json"), `{ "PALINODE_HOOK_MIN_MESSAGES": { "toString": 1 }, "PALINODE_HOOK_INJECT_MAX_FILES": 4, "${name}": 1 }`);
+  const { config, problems } = readConfig({}, { HOME: home });
+  assert.deepEqual([config.minMessages, config.injectMaxFiles], [3, 4]);
+  const path = join(home, ".cline/palinode.json");
+  assert.deepEqual(problems, [`${path}: ${"x".repeat(79)} is no setting`, `${path}: minMessages is not usable (prompts before the first capture)`]);
+});
+
 test("an address keeps host and path and nothing else", () => {
   const addresses = { "http://h:1/": "http://h:1", "HTTP://Host:6340//": "http://host:6340", "http://u:p@h/a/b/?q=1#f": "http://h/a/b", "http://[::1]:6340": "http://[::1]:6340", " https://h ": "https://h" };
   assert.deepEqual(Object.keys(addresses).map((text) => readConfig({}, { PALINODE_API_URL: text }).config.apiUrl), Object.values(addresses));
@@ -188,9 +204,14 @@ test("settings cannot be changed, and reading them changes nothing", () => {
   assert.equal(config.minMessages, 4);
 });
 
-function temporary(t: TestContext, text: string): string {
+function temporaryFolder(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), "palinode-config-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+function temporary(t: TestContext, text: string): string {
+  const folder = temporaryFolder(t);
   writeFileSync(join(folder, "token"), text);
   return join(folder, "token");
 }

@@ -167,6 +167,14 @@ test("an empty resolution says nothing, and a server without the route is asked 
   assert.deepEqual([old.server.calls("/resolve").length, old.server.calls("/search").length], [1, 2]);
 });
 
+test("a resolution asks for no more than the server takes", async (t) => {
+  const { chat, memory, server } = await openScene(t, { env: { PALINODE_HOOK_RESOLVE: "1", PALINODE_HOOK_RECALL_MAX_RESULTS: "100", PALINODE_HOOK_RESOLVE_DEADLINE: "2000" } });
+  chat.say(ROLLBACK_PROMPT);
+  assert.match((await memory())[1] ?? "", /### Resolved from memory/);
+  assert.deepEqual(server.calls("/resolve").map(({ body }) => (body as { max_items: number }).max_items), [50]);
+  assert.equal(server.calls("/search").length, 0);
+});
+
 test("a server that denies recall is obeyed before the prompt leaves, and asked once a conversation", async (t) => {
   const { chat, memory, server } = await openScene(t, { server: { version: "0.23.0" } });
   server.policy.excludedProjects.push("shop");

@@ -76,17 +76,23 @@ test("five failures in a row turn the plugin off, four and a success do not", as
 });
 
 test("what a plugin prints is recorded as a violation", async (t) => {
-  const host = await hostOf(t, `import { writeSync } from "node:fs"; console.log("on import");` + pluginWith(`
-    hooks: { beforeModel() { console.error("oops"); process.stdout.write("raw"); writeSync(1, "direct"); return {}; } }
+  const host = await hostOf(t, `console.log("on import");` + pluginWith(`
+    hooks: { beforeModel() { console.error("oops"); process.stdout.write("raw"); return {}; } }
   `));
   await host.beforeModel({});
   assert.deepEqual(host.output, [
     { via: "stdout", text: "on import\n" },
     { via: "stderr", text: "oops\n" },
     { via: "stdout", text: "raw" },
-    { via: "fd 1", text: "direct" },
   ]);
-  assert.deepEqual(host.violations, ["stdout: on import", "stderr: oops", "stdout: raw", "fd 1: direct"]);
+  assert.deepEqual(host.violations, ["stdout: on import", "stderr: oops", "stdout: raw"]);
+});
+
+// Bun binds what a module imports from `node:fs` when it is loaded, so there the host cannot put itself in between.
+test("what a plugin writes to a descriptor is recorded as a violation", { skip: process.versions.bun !== undefined }, async (t) => {
+  const host = await hostOf(t, `import { writeSync } from "node:fs";` + pluginWith('hooks: { beforeModel: () => writeSync(1, "direct") }'));
+  await host.beforeModel({});
+  assert.deepEqual(host.violations, ["fd 1: direct"]);
 });
 
 test("only plain data crosses in either direction", async (t) => {

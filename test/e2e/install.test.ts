@@ -1,11 +1,11 @@
 // `cline plugin install`, of the shipped file and of the repository folder.
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync } from "node:fs";
 import { homedir } from "node:os";
-import { dirname, join, relative } from "node:path";
+import { join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
 import { PLUGIN } from "./cline.ts";
+import { cloneInto } from "./clone.ts";
 import { assertChain, assertRemembered, count, DIGEST } from "./requests.ts";
 import { CORE, e2e, PROMPTS, ROLLBACK, type Scene, visit } from "./scene.ts";
 
@@ -67,12 +67,9 @@ e2e("cline plugin install takes the repository folder and loads nothing of it bu
 
 /** What a clone holds, and the bundle as `npm run build` leaves it. */
 function copyRepository(folder: string): string {
-  const args = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
-  const names = execFileSync("git", args, { cwd: REPOSITORY, encoding: "utf8" }).split("\0").filter(Boolean);
-  for (const name of [...names, relative(REPOSITORY, PLUGIN)]) {
-    mkdirSync(dirname(join(folder, name)), { recursive: true });
-    cpSync(join(REPOSITORY, name), join(folder, name));
-  }
+  cloneInto(folder);
+  mkdirSync(join(folder, "dist"));
+  cpSync(PLUGIN, join(folder, relative(REPOSITORY, PLUGIN)));
   return folder;
 }
 

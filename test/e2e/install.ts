@@ -1,14 +1,14 @@
 // Brings the real programs of this suite into `.cache/e2e`, by exact version: the Cline CLI and SDK, a Node 22 to run
-// the SDK with, and palinode-api in a virtual environment. Nothing here runs install scripts: the CLI's binary and
-// Node's are ordinary files of their platform packages.
+// the SDK with, and palinode-api in a virtual environment.
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { run } from "./process.ts";
+import { installNpmPackages, installPalinode, machineFault, nodePackage, say } from "./packages.ts";
 
 declare const REPOSITORY: string;
 
-const VERSIONS = {
+/** What this project is tested with. */
+export const VERSIONS = {
   cline: "3.0.65",
   "@cline/sdk": "0.0.86",
   node: "22.23.3",
@@ -77,8 +77,9 @@ async function installAll(): Promise<void> {
   rmSync(STAMP, { force: true });
   try {
     if (process.platform === "win32") throw new Error("the suite drives POSIX terminals and process groups");
-    await installNpmPackages();
-    await installPalinode();
+    const { cline, "@cline/sdk": sdk, node, palinode } = VERSIONS;
+    await installNpmPackages(CACHE, [`cline@${cline}`, `@cline/sdk@${sdk}`, `${nodePackage()}@${node}`]);
+    await installPalinode(join(CACHE, "venv"), palinode);
     writeFileSync(STAMP, KEY);
     rmSync(FAILURE, { force: true });
   } catch (error) {
@@ -88,71 +89,6 @@ async function installAll(): Promise<void> {
     const failure: Failure = { reason: fault ?? text.split("\n")[0]!, machine: fault !== undefined };
     writeFileSync(FAILURE, JSON.stringify({ ...failure, key: KEY, at: Date.now() }));
   }
-}
-
-/** The npm package `node` only fetches one of these from an install script; asking for it directly needs no script. */
-function nodePackage(): string {
-  const prefix = process.platform === "darwin" && process.arch === "arm64" ? "node-bin" : "node";
-  return `${prefix}-${process.platform}-${process.arch}`;
-}
-
-async function installNpmPackages(): Promise<void> {
-  const { cline, "@cline/sdk": sdk, node } = VERSIONS;
-  const wanted = [`cline@${cline}`, `@cline/sdk@${sdk}`, `${nodePackage()}@${node}`];
-  say(`npm install ${wanted.join(" ")} (several hundred MB the first time)`);
-  writeFileSync(join(CACHE, "package.json"), JSON.stringify({ private: true }));
-  // npm's own patience with an absent registry is minutes for each package.
-  const patience = ["--fetch-retries=2", "--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=5000"];
-  const flags = ["--ignore-scripts", "--no-audit", "--no-fund", "--no-save", ...patience];
-  await must("npm", ["install", ...wanted, ...flags]);
-}
-
-async function installPalinode(): Promise<void> {
-  const venv = join(CACHE, "venv");
-  const python = await findPython() ?? await installPython();
-  say(`palinode ${VERSIONS.palinode} into a virtual environment of ${python}`);
-  await must(python, ["-m", "venv", "--clear", venv]);
-  const flags = ["--disable-pip-version-check", "--quiet", "--retries", "2"];
-  await must(join(venv, "bin/python"), ["-m", "pip", "install", ...flags, `palinode==${VERSIONS.palinode}`]);
-}
-
-/** palinode-api loads a vector extension into SQLite, which many builds of Python leave out. */
-const PROBE = "import ensurepip, sqlite3, sys, venv; assert sys.version_info >= (3, 11);"
-  + " sqlite3.connect(':memory:').enable_load_extension(True)";
-
-async function findPython(): Promise<string | undefined> {
-  for (const name of ["python3", "/usr/bin/python3", "python3.13", "python3.12", "python3.11"]) {
-    const probe = await run(name, ["-c", PROBE], { cwd: CACHE });
-    if (probe.code === 0) return name;
-  }
-  return undefined;
-}
-
-/** Continuous integration on Debian runs as root and may lack Python or its venv module altogether. */
-async function installPython(): Promise<string> {
-  const missing = "no Python 3.11 or newer with venv and loadable SQLite extensions (Debian's python3 has both)";
-  if (process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) throw new Error(missing);
-  say("apt-get install python3 python3-venv");
-  await must("apt-get", ["update"]);
-  await must("apt-get", ["install", "-y", "python3", "python3-venv"]);
-  const python = await findPython();
-  if (!python) throw new Error(missing);
-  return python;
-}
-
-async function must(command: string, args: string[]): Promise<void> {
-  const { code, stdout, stderr } = await run(command, args, { cwd: CACHE });
-  if (code === 0) return;
-  const end = `${stdout}\n${stderr}`.trim().split("\n").slice(-20).join("\n");
-  throw new Error(`${command} ${args.join(" ")} failed with ${code}\n${end}`);
-}
-
-/** Names what the machine lacks, if that is what the output of a package manager complains of. */
-function machineFault(output: string): string | undefined {
-  if (/ENOSPC|no space left|disk quota/i.test(output)) return "the disk is full";
-  const network = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ERR_SOCKET_TIMEOUT|network/i;
-  const registry = /\bE5\d\d\b|name resolution|NewConnectionError|ConnectTimeout|ReadTimeout|failed to fetch/i;
-  return network.test(output) || registry.test(output) ? "the package registry cannot be reached" : undefined;
 }
 
 /** Test files start together on a larger machine: one installs, the others wait for its stamp. */
@@ -193,8 +129,4 @@ function readFailure(): Failure | undefined {
 
 function readText(path: string): string {
   return existsSync(path) ? readFileSync(path, "utf8") : "";
-}
-
-function say(line: string): void {
-  process.stderr.write(`e2e: ${line}\n`);
 }

@@ -4,7 +4,8 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, realpath
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { DIMENSIONS, startEmbedder } from "./embedder.ts";
+import { DIMENSIONS } from "../helpers/embedding.ts";
+import { startEmbedder } from "./embedder.ts";
 import type { Parts } from "./install.ts";
 import { freePort } from "./loopback.ts";
 import { end } from "./process.ts";
@@ -22,8 +23,11 @@ export interface PalinodeServer {
 
 const START_MS = 60_000;
 
-/** `memories` are files by their path below the memory folder; search finds them when this returns. */
-export async function startPalinode(parts: Parts, memories: Record<string, string>): Promise<PalinodeServer> {
+/**
+ * `memories` are files by their path below the memory folder; search finds them when this returns. `env` is added to the
+ * server's environment, for a token and the like.
+ */
+export async function startPalinode(parts: Pick<Parts, "palinodeApi">, memories: Record<string, string>, env: Record<string, string> = {}): Promise<PalinodeServer> {
   const embedder = await startEmbedder();
   const root = realpathSync(mkdtempSync(join(tmpdir(), "palinode-e2e-server-")));
   const directory = join(root, "memory");
@@ -41,6 +45,7 @@ export async function startPalinode(parts: Parts, memories: Record<string, strin
       OLLAMA_URL: embedder.url,
       // It will not start on files that have no index yet.
       PALINODE_ALLOW_FRESH_DB: "1",
+      ...env,
     },
   });
   let log = "";
@@ -56,7 +61,7 @@ export async function startPalinode(parts: Parts, memories: Record<string, strin
     rmSync(root, { recursive: true, force: true });
   };
   try {
-    await index(url, () => child.exitCode !== null);
+    await index(url, env.PALINODE_API_TOKEN, () => child.exitCode !== null);
   } catch (error) {
     await stop();
     throw new Error(`palinode-api did not start: ${String(error)}\n${log}`);
@@ -65,18 +70,19 @@ export async function startPalinode(parts: Parts, memories: Record<string, strin
 }
 
 /** Waits for the server and lets it read the memory files; the search warms what its first query would wait for. */
-async function index(url: string, isGone: () => boolean): Promise<void> {
+async function index(url: string, token: string | undefined, isGone: () => boolean): Promise<void> {
   const deadline = Date.now() + START_MS;
   while (!(await fetch(`${url}/health`).then((answer) => answer.ok, () => false))) {
     if (isGone() || Date.now() > deadline) throw new Error("no answer from /health");
     await sleep(100);
   }
-  await post(`${url}/reindex`, {});
-  await post(`${url}/search`, { query: "warm up", mode: "passive" });
+  await post(`${url}/reindex`, token, {});
+  await post(`${url}/search`, token, { query: "warm up", mode: "passive" });
 }
 
-async function post(url: string, body: unknown): Promise<void> {
-  const init = { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
+async function post(url: string, token: string | undefined, body: unknown): Promise<void> {
+  const headers = { "content-type": "application/json", ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) };
+  const init = { method: "POST", headers, body: JSON.stringify(body) };
   const answer = await fetch(url, init);
   if (!answer.ok) throw new Error(`${url}: ${answer.status} ${await answer.text()}`);
 }

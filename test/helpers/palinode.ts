@@ -116,7 +116,8 @@ export async function startPalinode(options: PalinodeOptions = {}): Promise<Pali
   };
 }
 
-function createStore({ version, now, rateLimits, policy, hybrid, dedup, embedder, root, memories, triggers }: PalinodeOptions): Store {
+/** Returns what the stand-in knows at its start; `answerTo` of palinode-routes answers from it without a network. */
+export function createStore({ version, now, rateLimits, policy, hybrid, dedup, embedder, root, memories, triggers }: PalinodeOptions): Store {
   const store: Store = {
     version: version ?? "0.23.0",
     root: root ?? "/srv/palinode",
