@@ -55,6 +55,11 @@ export async function install(): Promise<Installed> {
   return { skip: `cannot install: ${failure.reason}` };
 }
 
+/** Returns the parts when they are here already; installs nothing. */
+export function installedParts(): Parts | undefined {
+  return isCurrent() ? parts() : undefined;
+}
+
 function parts(): Parts {
   const modules = join(CACHE, "node_modules");
   return {

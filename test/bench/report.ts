@@ -1,0 +1,73 @@
+// What a benchmark hands over, and how it is written down: Markdown whose every row names where its figures are from and
+// the command that makes them again, and a chart beside it.
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { barChart, type Chart } from "./svg.ts";
+
+declare const REPOSITORY: string;
+
+/** The harness: recorded shapes and a stand-in server. The real CLI: what Cline sent to a scripted model. */
+export type Source = "harness" | "real CLI";
+
+export type Row = { cells: readonly string[]; source: Source };
+
+export type Table = {
+  title: string;
+  /** Headings of the cells; source and command are added. */
+  columns: readonly string[];
+  rows: readonly Row[];
+  /** What the reader must know to judge the rows, one paragraph each. */
+  notes?: readonly string[];
+};
+
+export type Report = {
+  /** The word after `npm run bench`, and the name of the files. */
+  name: string;
+  title: string;
+  tables: readonly Table[];
+  chart: Chart;
+};
+
+/** Writes `NAME.md` and `NAME.svg` into the results folder and returns the Markdown. */
+export function writeReport(report: Report): string {
+  const folder = join(REPOSITORY, "test/bench/results");
+  const text = markdownOf(report);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, `${report.name}.md`), text);
+  writeFileSync(join(folder, `${report.name}.svg`), barChart(report.chart));
+  return text;
+}
+
+export function markdownOf({ name, title, tables, chart }: Report): string {
+  const head = [`# ${title}`, "", `![${chart.title}](${name}.svg)`];
+  return `${[...head, ...tables.flatMap((table) => ["", ...linesOf(table, name)])].join("\n")}\n`;
+}
+
+/** Returns the lines of one table of the report called `name`. */
+export function linesOf({ title, columns, rows, notes = [] }: Table, name: string): string[] {
+  const line = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
+  const head = [`## ${title}`, ...notes.flatMap((note) => ["", note])];
+  if (rows.length === 0) return head;
+  return [
+    ...head,
+    "",
+    line([...columns, "From", "Command"]),
+    line(new Array<string>(columns.length + 2).fill("---")),
+    ...rows.map(({ cells, source }) => line([...cells, source, `\`npm run bench ${name}\``])),
+  ];
+}
+
+/** Returns a whole number with commas, the same in every locale. */
+export function count(value: number): string {
+  return Math.round(value).toLocaleString("en-US");
+}
+
+/** Returns a time that can be read at a glance. */
+export function milliseconds(value: number): string {
+  return `${value.toFixed(value < 1 ? 3 : value < 100 ? 1 : 0)} ms`;
+}
+
+/** Returns "met", or by how much a limit was missed. */
+export function verdict(value: number, limit: number): string {
+  return value <= limit ? `${limit}: met` : `${limit}: missed`;
+}
