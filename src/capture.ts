@@ -7,7 +7,7 @@ import { redact } from "./redact.ts";
 import { clean, clipMarked, oneLine } from "./text.ts";
 import { isFailed, type Outcome, workOf } from "./work.ts";
 
-const MAX_SUMMARY_CHARS = 1200;
+export const MAX_SUMMARY_CHARS = 1200;
 const MAX_TOPIC_CHARS = 240;
 const MAX_LATEST_CHARS = 240;
 const MAX_WORK_CHARS = 320;

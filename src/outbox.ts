@@ -1,6 +1,7 @@
 // Captures on their way to the server. Each is a file before it is sent and is removed when the server has it, so that a
 // process may end at any moment. `tails/` holds what a running session would still say; `queue/` what is to be sent.
 import { createHash, randomUUID } from "node:crypto";
+import { MAX_SUMMARY_CHARS } from "./capture.ts";
 import { asRecord, asText } from "./cline.ts";
 import { type Client, PalinodeError, type Reason, reasonOf } from "./client.ts";
 import { digestOf } from "./prompt.ts";
@@ -221,7 +222,10 @@ function isAlive(pid: number): boolean {
 
 function readItem(raw: unknown): Item | undefined {
   const { sessionId, tail, prompts, createdAt, pid, body, refusals, unknownSince } = asRecord(raw);
-  if (asText(sessionId) === undefined || asText(asRecord(body).summary) === undefined) return undefined;
+  const summary = asText(asRecord(body).summary);
+  // What was changed on disk is not what was captured.
+  if (summary === undefined || summary.length > MAX_SUMMARY_CHARS || !summary.isWellFormed()) return undefined;
+  if (asText(sessionId) === undefined) return undefined;
   if (typeof prompts !== "number" || !isTime(createdAt) || typeof pid !== "number") return undefined;
   return {
     sessionId: String(sessionId), tail: asText(tail) ?? String(sessionId), prompts, createdAt, pid, body: asRecord(body),

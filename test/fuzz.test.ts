@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { fuzz, fuzzSeed } from "./fuzz/driver.ts";
 import { FUZZERS } from "./fuzz/fuzzers.ts";
 
-const CASES = 100;
+const CASES = 75;
 
 for (const { name, open } of FUZZERS) {
   const seed = fuzzSeed();

@@ -245,6 +245,20 @@ test("queue files of any shape are set aside or dropped, and at most 200 and a w
   assert.deepEqual(scene.host.failures, []);
 });
 
+test("a capture that was changed on disk is set aside, not sent", async (t) => {
+  const scene = await openScene(t);
+  const queue = join(scene.stateDir, "queue");
+  mkdirSync(queue, { recursive: true });
+  const body = { decisions: [], blockers: [] };
+  writeFileSync(join(queue, "1-long.json"), itemText({ body: { ...body, summary: "x".repeat(1201) } }));
+  writeFileSync(join(queue, "2-half.json"), itemText({ body: { ...body, summary: "half a character: \ud83d" } }));
+  writeFileSync(join(queue, "3-good.json"), itemText({ body: { ...body, summary: "x".repeat(1200) } }));
+  await oneMorePrompt(scene, laterSession(scene));
+  await until("the good one arrives", () => scene.server.sessions.length > 0);
+  await until("the others are set aside", () => queued(scene).sort().join() === "1-long.json.bad,2-half.json.bad");
+  assert.deepEqual(scene.server.sessions.map(({ summary }) => summary), ["x".repeat(1200)]);
+});
+
 test("one bad date in a queue file holds nobody up", async (t) => {
   const scene = await openScene(t);
   const queue = join(scene.stateDir, "queue");
