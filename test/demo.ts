@@ -98,6 +98,8 @@ async function findServer(): Promise<{ url: string; name: string; captures: () =
       { file: "decisions/use-pnpm.md", core: true, summary: "pnpm for every package; npm lock files are refused by CI", body: "We use pnpm for every package." },
       { file: "people/maria.md", core: true, summary: "owns the payment client and its retry policy", body: "Maria owns the payment client." },
       { file: "insights/rollback.md", body: "To roll back a deploy of the api run `deploy rollback api`, never revert by hand." },
+      { file: "projects/session-end-2026-11-29-shop.md", type: "ProjectSnapshot", title: "Retries added to the payment client, CI still to be looked at", entities: ["project/shop"], body: "Session of yesterday." },
+      { file: "insights/payment-mock.md", body: "AssertionError expected 200 got 502 in npm test: the payment mock is not running, start it with `make mock`." },
       { file: "insights/checkout-502.md", body: "The checkout test fails on CI with 502 when the payment client does not retry." },
     ],
     triggers: [{ description: "checkout test fails on CI", memory_file: "insights/checkout-502.md", threshold: 0.6 }],
