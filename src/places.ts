@@ -70,8 +70,7 @@ export function clineLogFile(env: NodeJS.ProcessEnv): string {
   return join(clineDataDir(env), "logs", "cline.log");
 }
 
-/** Returns the home folder as Cline finds it. */
-export function homeDir(env: NodeJS.ProcessEnv): string {
+function homeDir(env: NodeJS.ProcessEnv): string {
   const [drive, path] = [set(env, "HOMEDRIVE"), set(env, "HOMEPATH")];
   return set(env, "HOME") ?? set(env, "USERPROFILE") ?? (drive && path ? `${drive}${path}` : homedir());
 }

@@ -7,7 +7,6 @@ import type { Config } from "./config.ts";
 import { digestOf, FENCE, stripOurBlocks } from "./prompt.ts";
 import { redact } from "./redact.ts";
 import { clipLines, clipMarked, clipMiddle, CUT_MARK, weigh } from "./text.ts";
-import { within } from "./time.ts";
 
 export type Channel = "prime" | "triggers" | "search" | "repair";
 
@@ -63,11 +62,6 @@ const MAX_HITS = 20;
 export const BY_HAND_TIMEOUT_MS = 20_000;
 /** Starts the key of a search hit. */
 export const HIT = "hit ";
-const STANDING = "### Where this project stands";
-const MAX_STANDING_ROWS = 3;
-const MAX_STANDING_CHARS = 240;
-/** Core memories wait so long for the rest of the digest; what comes later is told later. */
-const STANDING_WAIT_MS = 250;
 /** The server refuses a resolution that is asked for more (palinode-api.md, 2.11). */
 const MAX_RESOLVED = 50;
 const RELATED = "### Related memories";
@@ -81,28 +75,6 @@ export function queryOf(words: string): string {
 /** Returns whether the words say enough to recall for. */
 export function saysEnough(words: string, config: Config): boolean {
   return words !== "" && weigh(words) >= config.recallMinChars;
-}
-
-/**
- * Warms the server for this session and returns the memories of the digest: the core ones, newest first, then where the
- * project stands, where that is wanted. Never rejects.
- */
-export async function askDigest(asker: Asker): Promise<Finding> {
-  const { client, config, project, cwd, sessionId, signal } = asker;
-  const warm = client.post("/context/prime", { cwd, session_id: sessionId, project: project || undefined }, { signal });
-  const listed = client.get("/list", { core_only: "true" }, { signal });
-  // The core memories do not depend on it, and servers before 0.9.3 have no such route.
-  const standing = warm.then(asRecord, () => ({}));
-  return finding("prime", async () => {
-    const rows = rowsOf(await listed, "/list").filter((row) => row.core !== false && belongsTo(project, row));
-    const newestFirst = rows.sort((a, b) => compare(String(b.last_updated ?? ""), String(a.last_updated ?? "")));
-    const core = newestFirst.slice(0, config.injectMaxFiles).flatMap(coreMemory);
-    if (config.digest === "core") return { memories: core };
-    const rest = standing.then((answer) => standingOf(asker, answer, core));
-    const soon = await within(rest, STANDING_WAIT_MS);
-    if (soon !== undefined) return { memories: [...core, ...soon] };
-    return { memories: core, later: finding("prime", async () => ({ memories: await rest })) };
-  });
 }
 
 /**
@@ -172,7 +144,8 @@ export async function askResolve(asker: Asker, query: string, extra = 0): Promis
   }
 }
 
-async function finding(channel: Channel, ask: () => Promise<Omit<Finding, "channel">>): Promise<Finding> {
+/** Returns what asking brought, or the reason code of what it threw. */
+export async function finding(channel: Channel, ask: () => Promise<Omit<Finding, "channel">>): Promise<Finding> {
   try {
     const { memories, reason, later } = await ask();
     return { channel, memories, ...(memories.length === 0 ? { reason: reason ?? "no-hits" } : {}), ...(later && { later }) };
@@ -181,52 +154,11 @@ async function finding(channel: Channel, ask: () => Promise<Omit<Finding, "chann
   }
 }
 
-/** Answers are a bare array, or `{ results }` (with a receipt, or from other versions). */
-function rowsOf(answer: unknown, route: string): Record<string, unknown>[] {
+/** Returns the rows of an answer: a bare array, or `{ results }` (with a receipt, or from other versions). */
+export function rowsOf(answer: unknown, route: string): Record<string, unknown>[] {
   const rows = Array.isArray(answer) ? answer : asRecord(answer).results;
   if (!Array.isArray(rows)) throw new PalinodeError(route, "bad-response");
   return rows.filter((row) => typeof row === "object" && row !== null && !Array.isArray(row));
-}
-
-/** `/list` is not scoped: a memory that names only other projects is theirs (palinode-api.md, 2.5). */
-function belongsTo(project: string, row: Record<string, unknown>): boolean {
-  if (project === "" || !Array.isArray(row.entities)) return true;
-  const projects = row.entities.filter((entity) => typeof entity === "string" && entity.startsWith("project/"));
-  return projects.length === 0 || projects.includes(`project/${project}`);
-}
-
-function coreMemory(row: Record<string, unknown>): Memory[] {
-  const path = asText(row.file);
-  if (path === undefined) return [];
-  const name = asText(row.name) ?? asText(row.title) ?? path.replace(/^.*\//, "").replace(/\.md$/, "");
-  const summary = asText(row.summary);
-  const text = `[${path}] ${name}${summary === undefined ? "" : ` — ${summary}`}`;
-  return [{ keys: [`core ${digestOf(text)}`], path, score: null, gist: `${name} ${summary ?? ""}`, entry: { lines: [`- ${safeLine(text)}`] } }];
-}
-
-/** The project's snapshots, decisions and open action items, each once; the server has the newest first (2.4). */
-function standingOf(asker: Asker, answer: Record<string, unknown>, core: readonly Memory[]): Promise<Memory[]> {
-  const told = new Set(core.map((memory) => memory.path));
-  const rows = ([["recent_snapshots", "snapshot"], ["recent_decisions", "decision"], ["open_action_items", "open"]] as const).flatMap(([section, label]) => {
-    const files = (Array.isArray(answer[section]) ? answer[section] : []).map(asRecord).filter(({ file }) => asText(file) !== undefined);
-    const fresh = files.filter(({ file }) => !told.has(String(file)) && told.add(String(file)));
-    return fresh.slice(0, MAX_STANDING_ROWS).map((row) => standingMemory(asker, String(row.file), label, asText(row.summary) ?? ""));
-  });
-  return Promise.all(rows);
-}
-
-async function standingMemory(asker: Asker, path: string, label: string, summary: string): Promise<Memory> {
-  // The server sums up a file without a title, as captures are, by its name: its first words say more.
-  const isNamed = summary !== "" && !path.endsWith(`${summary}.md`);
-  const words = isNamed ? summary : (openingOf(await readBody(asker, path)) ?? summary);
-  const text = `[${path}] (${label}) ${stripOurBlocks(words)}`;
-  return { keys: [`core ${digestOf(text)}`], path, score: null, gist: words, entry: { heading: STANDING, lines: [clipMarked(`- ${safeLine(text)}`, MAX_STANDING_CHARS)] } };
-}
-
-/** The first paragraph that says something: no heading, and not who wrote it. */
-function openingOf(text: string | undefined): string | undefined {
-  const paragraphs = (text ?? "").slice(0, MAX_READ_CHARS).split(/\n[ \t]*\n/);
-  return asText(paragraphs.map((part) => part.replace(/^(?:#|<!--|\*\*Source:).*$/gm, "").replace(/^\s*\*\*Summary:\*\*/, "").trim()).find((part) => part !== ""));
 }
 
 async function triggerMemory(asker: Asker, row: Record<string, unknown>, withText: boolean): Promise<Memory> {
@@ -253,7 +185,7 @@ export function triggerHeading(path: string): string {
 }
 
 /** Returns a memory file's text without its frontmatter, or undefined when it cannot be read. */
-async function readBody({ client, signal }: Asker, path: string): Promise<string | undefined> {
+export async function readBody({ client, signal }: Asker, path: string): Promise<string | undefined> {
   try {
     const content = asText(asRecord(await client.get("/read", { file_path: path }, { signal })).content);
     return content === undefined ? undefined : asText(withoutFrontmatter(content));
@@ -318,8 +250,4 @@ function isOwn(row: Record<string, unknown>, sessionId: string): boolean {
   const text = `${asText(row.snippet) ?? ""}\n${asText(row.content) ?? ""}`;
   if (text.includes(`<${FENCE}>`) && stripOurBlocks(text).trim() === "") return true;
   return sessionId.length >= 8 && (text.includes(sessionId) || asRecord(row.metadata).session_id === sessionId);
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -3,10 +3,11 @@ import { Breaker } from "./breaker.ts";
 import type { SetupContext } from "./cline.ts";
 import { type Client, createClient, PalinodeError, type Reason, reasonOf } from "./client.ts";
 import { type Config, primes } from "./config.ts";
+import { askDigest } from "./digest.ts";
 import { drain, type Sender } from "./outbox.ts";
 import { pausedSince } from "./pause.ts";
 import { projectOf, realFolder } from "./project.ts";
-import { type Asker, askDigest, type Channel, type Finding } from "./recall.ts";
+import type { Asker, Channel, Finding } from "./recall.ts";
 import { loadRecord, type SessionRecord } from "./record.ts";
 import { noState, openState, type State } from "./state.ts";
 
