@@ -8,7 +8,7 @@ import { primes, recalls, repairs } from "./config.ts";
 import { askDigest } from "./digest.ts";
 import { bareWords, newestPrompt, type Prompt } from "./prompt.ts";
 import { askRepair, askResolve, askSearch, askTriggers, type Channel, type Finding, type Memory, queryOf, saysEnough } from "./recall.ts";
-import { addAccount, newRecord, noteNews, saveRecord, type SessionRecord } from "./record.ts";
+import { addAccount, newRecord, noteNews, saveRecord, type SessionRecord, type ShownMemory } from "./record.ts";
 import { redact } from "./redact.ts";
 import { type Failure, failuresIn } from "./repair.ts";
 import { createEntry, isAnsweredElsewhere, type LedgerEntry, replay, type Turn, visibleIn } from "./replay.ts";
@@ -33,7 +33,7 @@ interface Cause {
 /** What came of findings: what was added, and why a channel's memories were not. */
 interface Added {
   readonly shown: readonly Memory[];
-  readonly rows: readonly { kind: LedgerEntry["kind"]; path: string; score: number | null }[];
+  readonly rows: readonly ShownMemory[];
   readonly chars: number;
   readonly reasons: Partial<Record<Channel, Reason>>;
 }
@@ -230,7 +230,7 @@ export class Conversation {
       // All that was found is in view already.
       ...(recalled.length > 0 && wanted.length === 0 ? { search: "no-hits", repair: "no-hits" } : {}),
     };
-    const rows = [first, second].flatMap(({ shown, kind: of }) => shown.map(({ path, score }) => ({ kind: of, path, score })));
+    const rows = [first, second].flatMap(({ shown, kind: of }) => shown.map(({ path, score, entry }) => ({ kind: of, path, score, chars: entry.lines.join("\n").length })));
     return { shown: [...first.shown, ...second.shown], rows, chars: first.chars + second.chars, reasons };
   }
 

@@ -28,12 +28,20 @@ export interface ChannelNews {
   readonly recentMs: readonly number[];
 }
 
+/** One memory in a block; `chars` is its part of the block. */
+export interface ShownMemory {
+  readonly kind: LedgerEntry["kind"];
+  readonly path: string;
+  readonly score: number | null;
+  readonly chars: number;
+}
+
 /** What came of one prompt or failed command: for `why`. */
 export interface Account {
   readonly at: number;
   /** How the prompt begins, or which command failed; redacted. */
   readonly about: string;
-  readonly shown: readonly { readonly kind: LedgerEntry["kind"]; readonly path: string; readonly score: number | null }[];
+  readonly shown: readonly ShownMemory[];
   readonly chars: number;
   readonly silent: Readonly<Record<string, Reason>>;
 }
@@ -183,8 +191,8 @@ function readNews([channel, raw]: [string, unknown]): [string, ChannelNews][] {
 function readAccount(raw: unknown): Account[] {
   const { at, about, shown, chars, silent } = asRecord(raw);
   if (typeof at !== "number" || typeof about !== "string" || !Array.isArray(shown)) return [];
-  const rows = shown.map(asRecord).flatMap(({ kind, path, score }) =>
-    isKind(kind) && typeof path === "string" ? [{ kind, path, score: typeof score === "number" ? score : null }] : []);
+  const rows = shown.map(asRecord).flatMap(({ kind, path, score, chars: size }) =>
+    isKind(kind) && typeof path === "string" ? [{ kind, path, score: typeof score === "number" ? score : null, chars: count(size) }] : []);
   const reasons = Object.entries(asRecord(silent)).filter(([, reason]) => typeof reason === "string");
   return [{ at, about, shown: rows, chars: count(chars), silent: Object.fromEntries(reasons) as Record<string, Reason> }];
 }

@@ -116,7 +116,7 @@ function channelRow(name: string, isOn: boolean, news: ChannelNews | undefined, 
 
 function accountText({ at, about, shown, chars, silent }: Account, now: number): string {
   const what = shown.length === 0 ? "nothing" : `${shown.length} ${shown.length === 1 ? "memory" : "memories"}, ${chars} characters`;
-  const rows = shown.map(({ kind, path, score }) => `  ${kind} ${path || "(resolved)"}${score === null ? "" : ` ${Math.round(score * 100)}%`}`);
+  const rows = shown.map((row) => `  ${row.kind} ${row.path || "(resolved)"}${row.score === null ? "" : ` ${Math.round(row.score * 100)}%`}, ${row.chars} characters`);
   const reasons = Object.entries(silent).map(([channel, reason]) => `  ${channel}: ${reasonText(reason)}`);
   return [`${ago(now - at)}, "${about}": ${what}`, ...rows, ...reasons].join("\n");
 }

@@ -96,7 +96,7 @@ test("why tells what each prompt was given, and the reason for silence", async (
   await prompt(scene, "ok");
   await prompt(scene, "My password=hunter2secret, what about zebras?");
   const text = await scene.say("why");
-  assert.match(text, /just now, "How do we roll back a deploy of the api\?": 2 memories, \d+ characters\n {2}digest decisions\/use-pnpm\.md\n {2}recall insights\/rollback\.md \d+%\n {2}triggers: no-hits/);
+  assert.match(text, /just now, "How do we roll back a deploy of the api\?": 2 memories, \d+ characters\n {2}digest decisions\/use-pnpm\.md, \d+ characters\n {2}recall insights\/rollback\.md \d+%, \d+ characters\n {2}triggers: no-hits/);
   assert.match(text, /"ok": nothing\n {2}search: too-short/);
   assert.ok(!filesBelow(scene.stateDir).some((file) => file.text.includes("hunter2secret")));
   const [first] = JSON.parse((await scene.shell(["why", "--json"])).out);
