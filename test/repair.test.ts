@@ -155,10 +155,10 @@ test("the query holds what tells: no colours, stack frames, times, temporary pat
 test("hostile output is read in linear time", () => {
   const time = (size: number): number => {
     const text = ["-".repeat(size), "at ".repeat(size), "1:".repeat(size), "/tmp/".repeat(size), "error ".repeat(size)].join("\n");
-    const start = performance.now();
+    const start = process.cpuUsage();
     for (let round = 0; round < 5; round += 1) failuresOf(commandOutput(text, text, 1));
-    return performance.now() - start;
+    return process.cpuUsage(start).user / 1000;
   };
   time(1000);
-  assert.ok(time(80_000) < 20 * time(10_000) + 200);
+  assert.ok(time(80_000) < 20 * time(10_000) + 200, "eight times the output takes at most twenty times as long");
 });
