@@ -1,5 +1,7 @@
 // The ways an SDK host can be given the plugin, each on the real SDK.
 import assert from "node:assert/strict";
+import { copyFileSync } from "node:fs";
+import { join } from "node:path";
 import { PLUGIN } from "./cline.ts";
 import type { Recorded } from "./model-server.ts";
 import { assertChain, assertRemembered, count, DIGEST, memoryMessages, systemAndTools } from "./requests.ts";
@@ -13,7 +15,10 @@ const MODEL_CALLS = 4;
 async function drive(scene: Scene, ...how: string[]): Promise<Recorded[][]> {
   // Tools and their rule belong to the head of a request; that recalled memory does not is what is asserted here.
   scene.sandbox.env.PALINODE_CLINE_TOOLS = "0";
-  const job = { how, plugin: PLUGIN, model: scene.model.url, prompts: TWO_PROMPTS };
+  // The file alone: from the built folder hosts take the skill beside it too.
+  const plugin = join(scene.sandbox.home, "palinode.js");
+  copyFileSync(PLUGIN, plugin);
+  const job = { how, plugin, model: scene.model.url, prompts: TWO_PROMPTS };
   const requests = await scene.during(() => scene.sandbox.drive(job));
   assert.equal(requests.length, how.length * MODEL_CALLS);
   return how.map((_, index) => requests.slice(index * MODEL_CALLS, (index + 1) * MODEL_CALLS));
