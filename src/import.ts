@@ -113,8 +113,8 @@ export async function importSessions(sessions: readonly PastSession[], importer:
 }
 
 export const importCommand: Command = {
-  usage: "[--dry-run] [--min-prompts N] [--all] …",
-  help: "send past sessions to Palinode, each once; also takes --project, --since, --limit, --json",
+  usage: "[--dry-run] [--min-prompts N] [--project SLUG] [--since 7d] [--limit N] [--all] [--json]",
+  help: "send past sessions to Palinode, each once: the newest 500, or --all; of 2 prompts at least",
   options: { ...CHOICE, "dry-run": { type: "boolean" }, "min-prompts": { type: "string" }, all: { type: "boolean" } },
   async run(shell, words, values) {
     if (words.length > 0) throw new UsageError("import takes no words; --project and --since choose sessions");
@@ -126,7 +126,7 @@ export const importCommand: Command = {
     const isDry = values["dry-run"] === true;
     const importer = isDry ? dry(live, (body) => void (values.json === true ? bodies.push(body) : shell.out(shown(body)))) : live;
     const all = candidates(shell, choice, live.warn);
-    if (all.length > choice.limit) live.warn(`only the newest ${choice.limit} of ${all.length} sessions; --all takes the rest`);
+    if (values.limit === undefined && all.length > choice.limit) live.warn(`only the newest ${choice.limit} of ${all.length} sessions; --all takes the rest`);
     process.once("SIGINT", interrupt);
     // Oldest first: what the server has newest is the newest session.
     const counts = await importSessions(all.slice(0, choice.limit).reverse(), importer);

@@ -86,13 +86,18 @@ export async function endSession(session: Session, { summary, decisions, blocker
 export async function setTrigger(session: Session, description: string, path: string): Promise<void> {
   // The server takes any name; a trigger for a file that is not there would fire in vain.
   await read(session, path);
-  await told(session, () => session.client.post("/triggers", { description: redact(description), memory_file: path }, { timeoutMs: SAVE_TIMEOUT_MS }));
+  await told(session, () => session.client.post("/triggers", { description: redact(description), memory_file: path }, { timeoutMs: SAVE_TIMEOUT_MS }).catch((error: unknown) => {
+    // They need one even where search does without (palinode-api.md, 2.7).
+    if (error instanceof PalinodeError && error.status === 503) throw new MemoryError("Triggers need the server's embedder: ollama pull bge-m3");
+    throw error;
+  }));
 }
 
 async function told<T>(session: Session, work: () => Promise<T>, notFound?: string): Promise<T> {
   try {
     return await work();
   } catch (error) {
+    if (error instanceof MemoryError) throw error;
     // A path that leads out of the memory folder is no file of it either: 403, without a word of policy.
     const isMissing = error instanceof PalinodeError && (error.status === 404 || (error.status === 403 && error.detail === undefined));
     throw new MemoryError(isMissing && notFound !== undefined ? notFound : explain(error, session));
@@ -104,7 +109,7 @@ export function explain(error: unknown, { config }: Pick<Session, "config">): st
   const { status, detail } = error instanceof PalinodeError ? error : {};
   const at = `The Palinode server at ${config.apiUrl}`;
   switch (reasonOf(error)) {
-    case "refused": return `${at} does not answer. Start it with: palinode-api`;
+    case "refused": return `${at} does not answer. Start it with: palinode-api (to get it: pip install palinode)`;
     case "dns": return `${at} cannot be found. Check PALINODE_API_URL.`;
     case "timeout": return `${at} did not answer in time. Its embedder may be loading; see: node palinode.js doctor`;
     case "unauthorized":
@@ -114,7 +119,7 @@ export function explain(error: unknown, { config }: Pick<Session, "config">): st
     case "denied": return `${at} does not allow this (${detail ?? "its policy"}). See: palinode controls`;
     case "rate-limited": return `${at} has had too many requests. Try again in a minute.`;
     default:
-      if (status === 503) return `${at} has no working embedder. Get its model with: ollama pull bge-m3 (or start it with PALINODE_RETRIEVAL_MODE=lexical)`;
+      if (status === 503) return `${at} has no working embedder. Get its model with: ollama pull bge-m3. Without one it can still search: PALINODE_RETRIEVAL_MODE=lexical palinode-api`;
       if (status === 400 && detail !== undefined) return `${at} refused it: ${detail}`;
       return `${at} gave no usable answer${status === undefined ? "" : ` (HTTP ${status})`}. Is that palinode-api? See: node palinode.js doctor`;
   }

@@ -10,6 +10,8 @@ import { defuse } from "./text.ts";
 
 /** More prompts than any host shows again after an undo. */
 const MAX_ASKED = 500;
+/** Reasons that are no trouble. */
+const SILENT_BY_CHOICE: ReadonlySet<Reason> = new Set(["no-hits", "below-threshold", "too-short", "muted", "budget"]);
 const MAX_ACCOUNTS = 10;
 const MAX_TIMES = 20;
 const MAX_SESSIONS = 200;
@@ -117,8 +119,9 @@ export function noteNews(record: SessionRecord, channel: string, reason: Reason 
   const before = record.channels[channel];
   const isOk = reason === undefined || reason === "no-hits" || reason === "below-threshold";
   const okAt = isOk ? at : before?.okAt;
-  // A pause says nothing of its cause, so the reason before it stays beside it.
-  const cause = reason === "paused" ? (before?.cause ?? before?.reason) : undefined;
+  // What costs no question says nothing of the server, so the trouble before it stays beside it.
+  const earlier = before?.cause ?? before?.reason;
+  const cause = isAsked || earlier === undefined || SILENT_BY_CHOICE.has(earlier) ? undefined : earlier;
   record.channels[channel] = {
     at, ms,
     calls: (before?.calls ?? 0) + Number(isAsked),

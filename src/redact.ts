@@ -27,6 +27,7 @@ const ISSUED_TOKENS = new RegExp(
     // Stripe, Shopify, SendGrid, Linear, Atlassian, Telegram, age
     "[sr]k_(?:live|test)_\\w{10,999}", "whsec_\\w{16,999}", "shp(?:at|ca|pa|ss)_\\w{20,999}", "SG\\.[\\w-]{16,999}\\.[\\w-]{16,999}",
     "lin_api_\\w{20,999}", "ATATT3[\\w-]{20,999}", "\\d{8,10}:AA[\\w-]{30,999}", "AGE-SECRET-KEY-1\\w{20,999}",
+    "sk-(?:ant|proj|or-v1)-[\\w-]{20,999}",
     // Model providers. `sk-` also ends words (`task-…`) and starts names (`sk-learn-…`): a long part has to have a digit.
     "(?<![A-Za-z0-9](?<!\\\\[nrt]|\\[[\\d;]{0,9}m))sk-(?:\\w{1,20}-){0,5}(?=\\w{0,60}\\d)\\w{16,999}[\\w-]*",
     "hf_\\w{20,999}", "gsk_\\w{20,999}", "xai-\\w{20,999}", "pplx-\\w{20,999}", "r8_\\w{20,999}", "nvapi-[\\w-]{20,999}",
@@ -84,6 +85,8 @@ const TOLD: readonly (readonly [RegExp, string])[] = [
   // Cookies, and signatures in addresses
   [/((?:set-)?cookie(?:\\{0,7}["'])?[ \t]*:[ \t]*(?:\\{0,7}["'`])?)[^\s"'`\\][^\n"'`\\]{0,4000}/gi, `$1${MARK}`],
   [/([?&](?:sig|signature|x-amz-signature)=)[^\s&"'`<>]{8,999}/gi, `$1${MARK}`],
+  // mysql -pPASSWORD: the flag and its value are one word
+  [/(\b(?:mysql|mysqldump|mysqladmin|mariadb)\b[^\n|;&]{0,200}?[ \t]-p)[^\s"']{3,200}/g, `$1${MARK}`],
   // curl -u user:password; numbers are ids (`docker run -u 1000:1000`)
   [/((?:^|\s)(?:-u|--(?:proxy-)?user)[ \t=]{0,9}(["'])[^\s:"']{1,100}:)[^\n]*?(?=\2|\n|$)/g, `$1${MARK}`],
   [/((?:^|\s)(?:-u|--(?:proxy-)?user)[ \t=]{0,9}(?!\d{1,9}:\d)[^\s:"']{1,100}:)(?!\/\/)(?:"[^"\n]*"?|'[^'\n]*'?|[^\s"']+)/g, `$1${MARK}`],

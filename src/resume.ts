@@ -39,7 +39,7 @@ export const resume: Command = {
       return 0;
     }
     if (session.editor !== undefined) throw new Error(`this session is not the CLI's: ${line}`);
-    if (session.cwd !== undefined && !existsSync(session.cwd)) throw new Error(`its folder is gone; from another: ${line}`);
+    if (session.cwd !== undefined && !existsSync(session.cwd)) throw new Error(`its folder is gone (${plainText(session.cwd)}); from any other: ${plainText(resumeLine({ ...session, cwd: undefined }))}`);
     return runCline(shell, ["--id", session.id], session.cwd ?? shell.cwd, line);
   },
 };

@@ -77,6 +77,7 @@ function channelData(isOn: boolean, news: ChannelNews | undefined) {
     isOn,
     lastSuccess: news?.okAt === undefined ? null : new Date(news.okAt).toISOString(),
     lastSilence: news?.reason ?? null,
+    lastAt: news === undefined ? null : new Date(news.at).toISOString(),
     ...(news?.cause === undefined ? {} : { cause: news.cause }),
     calls: news?.calls ?? 0,
     medianMs: times[Math.floor(times.length / 2)] ?? null,

@@ -89,6 +89,14 @@ test("status names what the session's process has otherwise than this shell, and
   assert.match(out, /problem +PALINODE_HOOK_MIN_MESSAGES is not usable/);
 });
 
+test("what costs no question does not hide the trouble before it", async (t) => {
+  const scene = await desk(t);
+  scene.server.fault("/search", { status: 503, body: { detail: "x" } });
+  await prompt(scene);
+  await prompt(scene, "ok");
+  assert.match(await scene.say("status"), /search +never +too-short \(bad-response\), just now +1 /);
+});
+
 test("why tells what each prompt was given, and the reason for silence", async (t) => {
   const scene = await desk(t);
   assert.match(await scene.say("why"), /No prompt of this workspace is on record yet/);

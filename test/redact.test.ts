@@ -153,6 +153,12 @@ test("redact keeps counts and limits of tokens", () => {
   ]);
 });
 
+test("redact takes a provider's key without a digit in its last part, and a password that is one word with its flag", () => {
+  assert.equal(redact("use sk-ant-api03-abcabcabcabcabcabcabcabc now"), "use [redacted] now");
+  assert.equal(redact("mysql -u root -pS3cretPw shop < dump.sql"), "mysql -u root -p[redacted] shop < dump.sql");
+  for (const kept of ["mysql -u root -p shop", "mkdir -p src/mysql", "ssh -p2222 host", "the sk-anthology is a book"]) assert.equal(redact(kept), kept);
+});
+
 test("redact keeps prose about secrets", () => {
   assertKept([
     "the token is expired", "The token is required for login.", "Basic authentication", "basic authentication is used here", "Bearer authentication", "a bearer token is required", "Bearer tokens expire after an hour", "password reset flow",
