@@ -88,8 +88,8 @@ export function safe(text: string): string {
   return escaped(oneLine(redacted(stripOurBlocks(text))));
 }
 
-/** Escape sequences and hidden characters go first: they could keep a secret from being recognised. */
-function redacted(text: string): string {
+/** Returns text without escape sequences and hidden characters, which could hide a secret, private spans and secrets. */
+export function redacted(text: string): string {
   return redact(dropPrivate(clean(stripVTControlCharacters(text))));
 }
 

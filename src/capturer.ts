@@ -3,7 +3,7 @@
 import type { Message } from "./cline.ts";
 import { captureOf, isDue, savedByAgent, sessionEndBody } from "./capture.ts";
 import { dropTail, type Item, keepTail, sendCapture, tidy } from "./outbox.ts";
-import { isPrompt, newestPrompt, promptKey } from "./prompt.ts";
+import { isPrompt, newestPromptKeys, promptKey } from "./prompt.ts";
 import { capturedOnDisk, noteNews, pruneRecords, type SessionRecord } from "./record.ts";
 import { drainSoon, isMuted, senderOf, type Session } from "./session.ts";
 import { within } from "./time.ts";
@@ -57,8 +57,8 @@ export class Capturer {
   /** The transcript without the turns that were muted: what was said in a pause is not told later either. */
   #audible(transcript: readonly Message[]): readonly Message[] {
     const { session, record } = this.#subject;
-    const newest = isMuted(session) ? newestPrompt(transcript)?.key : undefined;
-    if (newest !== undefined && !record.muted.includes(newest)) record.muted.push(newest);
+    const newest = isMuted(session) ? newestPromptKeys(transcript) : [];
+    record.muted.push(...newest.filter((key) => !record.muted.includes(key)));
     if (record.muted.length === 0) return transcript;
     const muted = new Set(record.muted);
     let isAudible = true;

@@ -70,7 +70,7 @@ export async function slashCommand(desk: () => Desk, input: unknown): Promise<st
   try {
     return plainText((await verb.run(desk(), words.trim(), {})).text);
   } catch (error) {
-    return error instanceof MemoryError || error instanceof UsageError ? error.message : "That failed. See: node palinode.js doctor";
+    return error instanceof MemoryError || error instanceof UsageError ? plainText(error.message) : "That failed. See: node palinode.js doctor";
   }
 }
 

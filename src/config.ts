@@ -3,6 +3,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { clineDataDir, clineDir } from "./places.ts";
+import { realFolder } from "./project.ts";
 import { clip, oneLine } from "./text.ts";
 import { clamped, milliseconds, number, readFlag, readFolder, readLine, readToken, readUrl, whole, word } from "./values.ts";
 
@@ -136,6 +137,7 @@ export const TOKEN_FILE_VARIABLE = "PALINODE_API_TOKEN_FILE";
 /** The name of a settings file: in Cline's folder the user's, in a workspace's `.cline` the workspace's. */
 const SETTINGS_FILE = "palinode.json";
 const MAX_FILE_BYTES = 64 * 1024;
+const MAX_PROBLEMS = 10;
 /** A cloned repository must not be able to send prompts elsewhere, to read files, or to loosen what guards the token. */
 const NOT_FOR_WORKSPACES: ReadonlySet<string> = new Set(["apiUrl", "token", "tokenFile", "stateDir", "allowHttp"]);
 
@@ -157,7 +159,7 @@ const PROFILES: Record<Profile, Partial<Config>> = {
  */
 export function readConfig(given?: PalinodeOptions | null, env: NodeJS.ProcessEnv = process.env, workspace?: string): ReadConfig {
   const problems: string[] = [];
-  const [ofUser, ofWorkspace] = [clineDir(env), join(workspace ?? "", ".cline")].map((folder) => join(folder, SETTINGS_FILE)) as [string, string];
+  const [ofUser, ofWorkspace] = [clineDir(env), join(workspace ?? "", ".cline")].map((folder) => join(realFolder(folder), SETTINGS_FILE)) as [string, string];
   const layers: Layer[] = [
     { source: "option", values: { ...given }, labelOf: (key) => key },
     { source: "environment", values: fromEnvironment(env), labelOf: variableOf },
@@ -260,13 +262,15 @@ function readSettingsFile(source: "workspace file" | "user file", path: string, 
   const values: Record<string, unknown> = {};
   const labelOf = (key: string): string => `${path}: ${key}`;
   const known = new Map([...Object.keys(SETTINGS), "tokenFile"].flatMap((key) => [[key, key], [variableOf(key), key]]));
+  const found: string[] = [];
   for (const [name, raw] of Object.entries(readJsonObject(path, problems))) {
     const key = known.get(name);
-    if (key === undefined) problems.push(`${labelOf(clip(oneLine(name), 80))} is no setting`);
-    else if (source === "workspace file" && NOT_FOR_WORKSPACES.has(key)) problems.push(`${labelOf(name)} is not for a workspace to set; put it into the user file`);
+    if (key === undefined) found.push(`${labelOf(clip(oneLine(name), 80))} is no setting`);
+    else if (source === "workspace file" && NOT_FOR_WORKSPACES.has(key)) found.push(`${labelOf(name)} is not for a workspace to set; put it into the user file`);
     // A variable's value is text; what is none, and no number either, is left for the reader to refuse.
     else if (raw !== null) values[key] = name !== key && typeof raw === "number" ? String(raw) : raw;
   }
+  problems.push(...found.slice(0, MAX_PROBLEMS), ...(found.length > MAX_PROBLEMS ? [`${path}: and ${found.length - MAX_PROBLEMS} more of these`] : []));
   return { source, values, labelOf };
 }
 

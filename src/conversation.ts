@@ -6,7 +6,7 @@ import type { HookCall, Message } from "./cline.ts";
 import { type Reason, reasonOf } from "./client.ts";
 import { primes, recalls, repairs } from "./config.ts";
 import { askDigest } from "./digest.ts";
-import { bareWords, newestPrompt, type Prompt } from "./prompt.ts";
+import { bareWords, newestPrompt, newestPromptKeys, type Prompt } from "./prompt.ts";
 import { askRepair, askResolve, askSearch, askTriggers, type Channel, type Finding, type Memory, queryOf, saysEnough } from "./recall.ts";
 import { addAccount, newRecord, noteNews, saveRecord, type SessionRecord, type ShownMemory } from "./record.ts";
 import { redact } from "./redact.ts";
@@ -103,7 +103,7 @@ export class Conversation {
       setImmediate(() => this.#save());
       try {
         const isOthers = isAnsweredElsewhere(before, turn);
-        if (isNew && !isOthers) await this.#recallFor(turn.prompt, deadline);
+        if (isNew && !isOthers) await this.#recallFor(turn.prompt, turn, deadline);
         if (failures.length > 0 && !isOthers) await this.#repairFor(turn.prompt, failures, turn, deadline);
       } catch (error) {
         this.session.log(`recall failed: ${reasonOf(error)}`);
@@ -115,10 +115,10 @@ export class Conversation {
     return messages;
   }
 
-  async #recallFor(prompt: Prompt, deadline: number): Promise<void> {
+  async #recallFor(prompt: Prompt, { transcript }: Turn, deadline: number): Promise<void> {
     const words = bareWords(prompt.message);
     const isPaused = isMuted(this.session);
-    if (isPaused) this.#record.muted.push(prompt.key);
+    if (isPaused) this.#record.muted.push(...newestPromptKeys(transcript));
     const about = isPaused ? "(in a pause)" : clipMarked(oneLine(redact(words)), MAX_ABOUT_CHARS);
     await this.#ask({ prompt, about }, this.#questions(words), deadline);
   }
@@ -126,6 +126,7 @@ export class Conversation {
   /** Failures that this session has not recalled for, as many as the prompt has left. */
   #newFailures(prompt: Prompt, failures: readonly Failure[]): Failure[] {
     const { repaired } = this.#record;
+    if (failures.length === 0 || isMuted(this.session)) return [];
     const known = new Set(repaired.map((key) => key.split(" ")[1]));
     const left = MAX_REPAIRS_A_PROMPT - repaired.filter((key) => key.startsWith(`${prompt.key} `)).length;
     return failures.filter(({ signature }) => !known.has(signature)).slice(0, Math.max(0, left));
@@ -200,6 +201,10 @@ export class Conversation {
   #await(cause: Cause, answer: Promise<Finding>): void {
     void answer.then((found) => {
       if (found.later !== undefined) this.#await(cause, found.later);
+      // Said in a pause, it waits for the next prompt after that; only a trigger does not come again by itself.
+      const isPaused = isMuted(this.session);
+      if (isPaused && found.channel === "triggers") this.#record.carried.push(...found.memories);
+      if (isPaused) return this.#save();
       const added = this.#add(cause, [found], true);
       if (added.shown.length === 0) return;
       addAccount(this.#record, { at: this.session.now(), about: `${cause.about} (late)`, shown: added.rows, chars: added.chars, silent: {} });

@@ -3,12 +3,14 @@ import { safeLine } from "./block.ts";
 import { asRecord, asText } from "./cline.ts";
 import { digestOf, stripOurBlocks } from "./prompt.ts";
 import { type Asker, type Finding, finding, type Memory, readBody, rowsOf } from "./recall.ts";
-import { clipMarked } from "./text.ts";
+import { clip, clipMarked } from "./text.ts";
 import { within } from "./time.ts";
 
 const STANDING = "### Where this project stands";
 const MAX_STANDING_ROWS = 3;
 const MAX_STANDING_CHARS = 240;
+/** More of a name or summary is not looked at. */
+const MAX_TEXT_CHARS = 4000;
 /** More of a file is not looked at for its opening. */
 const MAX_OPENING_CHARS = 20_000;
 /** Core memories wait so long for the rest of the digest; what comes later is told later. */
@@ -44,11 +46,11 @@ function belongsTo(project: string, row: Record<string, unknown>): boolean {
 }
 
 function coreMemory(row: Record<string, unknown>): Memory[] {
-  const path = asText(row.file);
-  if (path === undefined) return [];
+  const path = clip(asText(row.file) ?? "", MAX_TEXT_CHARS);
+  if (path === "") return [];
   const name = asText(row.name) ?? asText(row.title) ?? path.replace(/^.*\//, "").replace(/\.md$/, "");
   const summary = asText(row.summary);
-  const text = `[${path}] ${name}${summary === undefined ? "" : ` — ${summary}`}`;
+  const text = clip(`[${path}] ${name}${summary === undefined ? "" : ` — ${summary}`}`, MAX_TEXT_CHARS);
   return [{ keys: [`core ${digestOf(text)}`], path, score: null, gist: `${name} ${summary ?? ""}`, entry: { lines: [`- ${safeLine(text)}`] } }];
 }
 
@@ -67,7 +69,7 @@ async function standingMemory(asker: Asker, path: string, label: string, summary
   // The server sums up a file without a title, as captures are, by its name: its first words say more.
   const isNamed = summary !== "" && !path.endsWith(`${summary}.md`);
   const words = isNamed ? summary : (openingOf(await readBody(asker, path)) ?? summary);
-  const text = `[${path}] (${label}) ${stripOurBlocks(words)}`;
+  const text = `[${clip(path, MAX_STANDING_CHARS)}] (${label}) ${stripOurBlocks(clip(words, MAX_TEXT_CHARS))}`;
   return { keys: [`core ${digestOf(text)}`], path, score: null, gist: words, entry: { heading: STANDING, lines: [clipMarked(`- ${safeLine(text)}`, MAX_STANDING_CHARS)] } };
 }
 

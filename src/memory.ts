@@ -1,18 +1,21 @@
 // What people and agents do with memory by hand: search, read, save, end a session, set a trigger. Nothing here is
 // silent: what goes wrong is said in words that lead to what mends it.
 import { randomUUID } from "node:crypto";
-import { safe } from "./capture.ts";
+import { stripVTControlCharacters } from "node:util";
+import { safeLine } from "./block.ts";
+import { redacted, safe } from "./capture.ts";
 import { asRecord, asText } from "./cline.ts";
 import { mayCarryToken, PalinodeError, reasonOf } from "./client.ts";
-import { dropPrivate, stripOurBlocks } from "./prompt.ts";
+import { stripOurBlocks } from "./prompt.ts";
 import { slugOf } from "./project.ts";
 import { BY_HAND_TIMEOUT_MS, type Memory, searchByHand, withoutFrontmatter } from "./recall.ts";
-import { redact } from "./redact.ts";
 import { askerOf, type Session } from "./session.ts";
+import { clean, clip } from "./text.ts";
 
 /** The kinds of memory that the server knows (palinode-api.md, 2.10). */
 export const MEMORY_TYPES = ["Insight", "Decision", "ActionItem", "PersonMemory", "ProjectSnapshot", "ResearchRef"] as const;
 const MAX_SLUG_CHARS = 48;
+const MAX_PATH_CHARS = 200;
 const SAVE_TIMEOUT_MS = 30_000;
 
 /** Something that was asked for by hand and cannot be done; the message says what would mend it. */
@@ -37,12 +40,18 @@ export function read(session: Session, path: string): Promise<string> {
     const { content } = asRecord(await session.client.get("/read", { file_path: path }, { timeoutMs: BY_HAND_TIMEOUT_MS }));
     if (typeof content !== "string") throw new PalinodeError("/read", "bad-response");
     return withoutFrontmatter(content);
-  }, `There is no memory file ${path}. Search names the files there are.`);
+  }, `There is no memory file ${shownPath(path)}. Search names the files there are.`);
+}
+
+/** A path as it can be told, whoever gave it. */
+function shownPath(path: string): string {
+  return safeLine(clip(path, MAX_PATH_CHARS));
 }
 
 /** Saves a memory under a name of its own, so that nothing is overwritten. Secrets are taken out. Throws `MemoryError`. */
 export function save(session: Session, memory: { content: string; type?: string; title?: string; core?: boolean }): Promise<Saved> {
-  const [content, title] = [memory.content, memory.title ?? ""].map((text) => redact(dropPrivate(stripOurBlocks(text))).trim()) as [string, string];
+  const given = [memory.content, memory.title ?? ""].map((text) => clean(stripVTControlCharacters(text)).trim());
+  const [content, title] = given.map((text) => redacted(stripOurBlocks(text)).trim()) as [string, string];
   if (content === "") throw new MemoryError("There is nothing to save.");
   const name = slugOf(title || (content.split("\n")[0] ?? "")).replaceAll("_", "-").slice(0, MAX_SLUG_CHARS).replace(/-+$/, "");
   return told(session, async () => {
@@ -57,9 +66,9 @@ export function save(session: Session, memory: { content: string; type?: string;
     }, { timeoutMs: SAVE_TIMEOUT_MS }));
     const path = asText(answer.rel_path) ?? asText(answer.file_path);
     if (path === undefined) throw new PalinodeError("/save", "bad-response");
-    const isShortened = content.length !== memory.content.trim().length;
+    const isShortened = content !== given[0] || title !== given[1];
     return {
-      path,
+      path: shownPath(path),
       notes: [
         ...(isShortened ? ["Secrets, private spans or recalled blocks in it were left out."] : []),
         ...(answer.indexed === false ? ["It cannot be found by search until the server's embedder works."] : []),
@@ -86,7 +95,7 @@ export async function endSession(session: Session, { summary, decisions, blocker
 export async function setTrigger(session: Session, description: string, path: string): Promise<void> {
   // The server takes any name; a trigger for a file that is not there would fire in vain.
   await read(session, path);
-  await told(session, () => session.client.post("/triggers", { description: redact(description), memory_file: path }, { timeoutMs: SAVE_TIMEOUT_MS }).catch((error: unknown) => {
+  await told(session, () => session.client.post("/triggers", { description: redacted(description), memory_file: path }, { timeoutMs: SAVE_TIMEOUT_MS }).catch((error: unknown) => {
     // They need one even where search does without (palinode-api.md, 2.7).
     if (error instanceof PalinodeError && error.status === 503) throw new MemoryError("Triggers need the server's embedder: ollama pull bge-m3");
     throw error;
@@ -119,6 +128,7 @@ export function explain(error: unknown, { config }: Pick<Session, "config">): st
     case "denied": return `${at} does not allow this (${detail ?? "its policy"}). See: palinode controls`;
     case "rate-limited": return `${at} has had too many requests. Try again in a minute.`;
     default:
+      if (status === 413) return `${at} takes no text of that size.`;
       if (status === 503) return `${at} has no working embedder. Get its model with: ollama pull bge-m3. Without one it can still search: PALINODE_RETRIEVAL_MODE=lexical palinode-api`;
       if (status === 400 && detail !== undefined) return `${at} refused it: ${detail}`;
       return `${at} gave no usable answer${status === undefined ? "" : ` (HTTP ${status})`}. Is that palinode-api? See: node palinode.js doctor`;

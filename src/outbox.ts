@@ -7,6 +7,7 @@ import { type Client, PalinodeError, type Reason, reasonOf } from "./client.ts";
 import { digestOf } from "./prompt.ts";
 import { coverInRecord } from "./record.ts";
 import { fileStem, type State } from "./state.ts";
+import { isTime } from "./time.ts";
 
 /** A slow server may store a session after that all the same: it is looked up before it is sent again. */
 const POST_TIMEOUT_MS = 5000;
@@ -232,11 +233,6 @@ function readItem(raw: unknown): Item | undefined {
     refusals: typeof refusals === "number" ? refusals : 0,
     ...(isTime(unknownSince) ? { unknownSince } : {}),
   };
-}
-
-/** Epoch milliseconds that a date can be made of. */
-function isTime(value: unknown): value is number {
-  return typeof value === "number" && value > 0 && value < 8e15;
 }
 
 function limitsOf({ signal }: Sender) {

@@ -104,7 +104,9 @@ function lastSegment(path: string): string {
 
 function readSmall(path: string): string | undefined {
   try {
-    return statSync(path).size <= 1 << 20 ? readFileSync(path, "utf8") : undefined;
+    const file = statSync(path);
+    // Reading a pipe or a device would block.
+    return file.isFile() && file.size <= 1 << 20 ? readFileSync(path, "utf8") : undefined;
   } catch {
     return undefined;
   }

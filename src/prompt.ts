@@ -1,6 +1,7 @@
 // Which messages a person wrote, and what they said in them: the host's envelopes, our own blocks and private spans are
 // taken off. Shared by recall (the query) and capture (the summary).
 import { createHash } from "node:crypto";
+import { stripVTControlCharacters } from "node:util";
 import { type Message, asRecord, asText, partsOf, textsOf, toolCallsOf, toolResultsOf } from "./cline.ts";
 import { clean } from "./text.ts";
 
@@ -48,6 +49,15 @@ export function newestPrompt(transcript: readonly Message[]): Prompt | undefined
   const index = transcript.findLastIndex(isPrompt);
   const message = transcript[index];
   return message === undefined ? undefined : { message, key: promptKey(transcript, index) };
+}
+
+/** Returns the keys of the newest prompt and of those before it that no answer parts from it. */
+export function newestPromptKeys(transcript: readonly Message[]): string[] {
+  const keys: string[] = [];
+  for (let index = transcript.findLastIndex(isPrompt); index >= 0 && asRecord(transcript[index]).role !== "assistant"; index -= 1) {
+    if (isPrompt(transcript[index] as Message)) keys.push(promptKey(transcript, index));
+  }
+  return keys;
 }
 
 /** Returns all messages that a person wrote, oldest first. */
@@ -136,9 +146,9 @@ function endOfCutBlock(text: string, start: number): number {
   return emptyLine.exec(text)?.index ?? text.length;
 }
 
-/** Hidden characters go first: a tag with one inside is still a tag to a reader. */
+/** Colours and hidden characters go first: a tag, or the name of a secret, with one inside is still one to a reader. */
 function unwrap(text: string): string {
-  let words = stripOurBlocks(clean(text));
+  let words = stripOurBlocks(clean(stripVTControlCharacters(text)));
   for (const tag of HOST_TAGS) words = dropSpans(words, tag, false);
   return openEnvelope(words).replace(LEFTOVER_ENVELOPE, "").trim();
 }

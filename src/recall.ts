@@ -1,12 +1,13 @@
 // What to say: asks the server, reads its answers defensively and turns them into blocks. Where a block goes and that it
 // stays the same is the work of `replay`.
+import { stripVTControlCharacters } from "node:util";
 import { asRecord, asText } from "./cline.ts";
 import { type Client, PalinodeError, type Reason, reasonOf } from "./client.ts";
 import { type Entry, safeLine, safeLines } from "./block.ts";
 import type { Config } from "./config.ts";
 import { digestOf, FENCE, stripOurBlocks } from "./prompt.ts";
 import { redact } from "./redact.ts";
-import { clipLines, clipMarked, clipMiddle, CUT_MARK, weigh } from "./text.ts";
+import { clean, clip, clipLines, clipMarked, clipMiddle, CUT_MARK, weigh } from "./text.ts";
 
 export type Channel = "prime" | "triggers" | "search" | "repair";
 
@@ -58,6 +59,12 @@ const MAX_SNIPPET_CHARS = 300;
 /** The server marks a window with dots, so a snippet may be a little longer than asked; some ignore the wish. */
 const MAX_SHOWN_SNIPPET_CHARS = 320;
 const MAX_HITS = 20;
+const MAX_PATH_CHARS = 300;
+/** As much of a text as is compared with others. */
+const MAX_GIST_CHARS = 1000;
+const MAX_KEY_CHARS = 20_000;
+/** Making text safe takes time: of what is shown, so many times its cap is looked at. */
+const MAX_LOOK_TIMES = 8;
 /** Somebody waits for the answer, and an embedder may be loading its model. */
 export const BY_HAND_TIMEOUT_MS = 20_000;
 /** Starts the key of a search hit. */
@@ -69,7 +76,7 @@ const RELATED_INSTEAD = "### Related memories\n(by search: resolution did not an
 
 /** Returns the query for a prompt's bare words: redacted, at most 2,000 characters, head and tail kept. */
 export function queryOf(words: string): string {
-  return clipMiddle(redact(clipMiddle(words, MAX_READ_CHARS)).trim(), MAX_QUERY_CHARS);
+  return clipMiddle(redact(clean(stripVTControlCharacters(clipMiddle(words, MAX_READ_CHARS)))).trim(), MAX_QUERY_CHARS);
 }
 
 /** Returns whether the words say enough to recall for. */
@@ -162,18 +169,19 @@ export function rowsOf(answer: unknown, route: string): Record<string, unknown>[
 }
 
 async function triggerMemory(asker: Asker, row: Record<string, unknown>, withText: boolean): Promise<Memory> {
-  const path = String(row.memory_file);
+  const path = clip(String(row.memory_file), MAX_PATH_CHARS);
   const description = asText(row.description) ?? "";
   const text = withText ? await readBody(asker, path) : undefined;
-  const shown = clipLines(safeLines(text ?? description).join("\n"), MAX_TRIGGER_CHARS).split("\n").filter((line) => line !== "");
+  const said = text ?? description;
+  const shown = clipLines(safeLines(clip(said, MAX_LOOK_TIMES * MAX_TRIGGER_CHARS)).join("\n"), MAX_TRIGGER_CHARS).split("\n").filter((line) => line !== "");
   const note = withText && text === undefined ? ["(the file could not be read)"] : [];
   const heading = triggerHeading(path);
-  const isWhole = text !== undefined && !shown.includes(CUT_MARK);
+  const isWhole = text !== undefined && text.length <= MAX_LOOK_TIMES * MAX_TRIGGER_CHARS && !shown.includes(CUT_MARK);
   return {
-    keys: [textKey(path, text ?? description), ...(isWhole ? [wholeKey(path)] : [])],
+    keys: [textKey(path, said), ...(isWhole ? [wholeKey(path)] : [])],
     path,
     score: typeof row.score === "number" ? row.score : null,
-    gist: text ?? description,
+    gist: clip(said, MAX_GIST_CHARS),
     entry: { lines: [heading, ...shown, ...note] },
     mention: { lines: [heading, "(its text stands further up)"] },
   };
@@ -205,18 +213,18 @@ function hitMemory(row: Record<string, unknown>, heading?: string): Memory {
   const snippet = asText(row.snippet) ?? asText(row.content) ?? "";
   const match = score === null ? "keyword match" : `${Math.round(Math.min(1, Math.max(0, score)) * 100)}% match`;
   const text = asText(row.content) ?? snippet;
-  const line = `- [${safeLine(path)}] (${match}) ${clipMarked(safeLine(stripOurBlocks(snippet)), MAX_SHOWN_SNIPPET_CHARS)}`;
+  const line = `- [${safeLine(path)}] (${match}) ${clipMarked(safeLine(stripOurBlocks(clip(snippet, MAX_LOOK_TIMES * MAX_SHOWN_SNIPPET_CHARS))), MAX_SHOWN_SNIPPET_CHARS)}`;
   const hash = asText(row.content_hash);
   const keys = [HIT + digestOf(`${path} ${hash ?? text}`), textKey(path, text)];
   // An imported session says how it is reopened.
-  const resume = safeLine(asText(asRecord(row.metadata).resume) ?? "");
+  const resume = safeLine(clip(asText(asRecord(row.metadata).resume) ?? "", MAX_LOOK_TIMES * MAX_SHOWN_SNIPPET_CHARS));
   const more = resume === "" || line.includes(resume) ? [] : [`  Resume: ${clipMarked(resume, MAX_SHOWN_SNIPPET_CHARS)}`];
-  return { keys, path, score, gist: text, entry: { ...(heading === undefined ? {} : { heading }), lines: [line.trimEnd(), ...more] } };
+  return { keys, path, score, gist: clip(text, MAX_GIST_CHARS), entry: { ...(heading === undefined ? {} : { heading }), lines: [line.trimEnd(), ...more] } };
 }
 
 /** The same for a hit and for a trigger that show the same text of a file. */
 function textKey(path: string, text: string): string {
-  return `text ${digestOf(`${path} ${(text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).join(" ")}`)}`;
+  return `text ${digestOf(`${path} ${(clip(text, MAX_KEY_CHARS).toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).join(" ")}`)}`;
 }
 
 /** Returns the key of a file whose whole text is in view. */
@@ -237,7 +245,7 @@ function resolvedFinding(answer: Record<string, unknown>): Finding {
 
 /** `file_path` is absolute; servers before 0.12 send nothing else, so its last two segments have to do. */
 function pathOf(row: Record<string, unknown>): string {
-  return asText(row.rel_path) ?? (asText(row.file_path) ?? "").split(/[\\/]/).slice(-2).join("/");
+  return clip(asText(row.rel_path) ?? (asText(row.file_path) ?? "").split(/[\\/]/).slice(-2).join("/"), MAX_PATH_CHARS);
 }
 
 /** Only `raw_score` is a cosine; `score` is a rank. Null or absent: found by keyword. */

@@ -7,6 +7,7 @@ import { type Memory, triggerHeading } from "./recall.ts";
 import { type Anchor, entryId, type Ledger, type LedgerEntry } from "./replay.ts";
 import { fileStem, type State } from "./state.ts";
 import { defuse } from "./text.ts";
+import { isTime } from "./time.ts";
 
 /** More prompts than any host shows again after an undo. */
 const MAX_ASKED = 500;
@@ -141,7 +142,9 @@ export function addAccount(record: SessionRecord, account: Account): void {
 export function saveRecord(state: State, sessionId: string | undefined, record: SessionRecord): void {
   if (sessionId === undefined) return;
   for (const keys of [record.asked, record.repaired, record.muted]) keys.splice(0, keys.length - MAX_ASKED);
-  state.write(recordName(sessionId), { version: 1, ...record });
+  const name = recordName(sessionId);
+  // What is only told, not replayed, must not keep the rest from being written.
+  if (!state.write(name, { version: 1, ...record })) state.write(name, { version: 1, ...record, accounts: [], carried: [], problems: [] });
 }
 
 /** Returns how many prompts the record on disk calls captured: another session may have sent what this one left. */
@@ -181,11 +184,11 @@ function isKind(kind: unknown): kind is LedgerEntry["kind"] {
 
 function readNews([channel, raw]: [string, unknown]): [string, ChannelNews][] {
   const { okAt, reason, cause, at, ms, calls, recentMs } = asRecord(raw);
-  if (typeof at !== "number" || typeof ms !== "number") return [];
+  if (!isTime(at) || typeof ms !== "number") return [];
   const times = Array.isArray(recentMs) ? recentMs.filter((time) => typeof time === "number") : [];
   return [[channel, {
     at, ms, calls: count(calls), recentMs: times,
-    ...(typeof okAt === "number" ? { okAt } : {}),
+    ...(isTime(okAt) ? { okAt } : {}),
     ...(typeof reason === "string" ? { reason: reason as Reason } : {}),
     ...(typeof cause === "string" ? { cause: cause as Reason } : {}),
   }]];
@@ -193,7 +196,7 @@ function readNews([channel, raw]: [string, unknown]): [string, ChannelNews][] {
 
 function readAccount(raw: unknown): Account[] {
   const { at, about, shown, chars, silent } = asRecord(raw);
-  if (typeof at !== "number" || typeof about !== "string" || !Array.isArray(shown)) return [];
+  if (!isTime(at) || typeof about !== "string" || !Array.isArray(shown)) return [];
   const rows = shown.map(asRecord).flatMap(({ kind, path, score, chars: size }) =>
     isKind(kind) && typeof path === "string" ? [{ kind, path, score: typeof score === "number" ? score : null, chars: count(size) }] : []);
   const reasons = Object.entries(asRecord(silent)).filter(([, reason]) => typeof reason === "string");

@@ -87,6 +87,11 @@ const TOLD: readonly (readonly [RegExp, string])[] = [
   [/([?&](?:sig|signature|x-amz-signature)=)[^\s&"'`<>]{8,999}/gi, `$1${MARK}`],
   // mysql -pPASSWORD: the flag and its value are one word
   [/(\b(?:mysql|mysqldump|mysqladmin|mariadb)\b[^\n|;&]{0,200}?[ \t]-p)[^\s"']{3,200}/g, `$1${MARK}`],
+  // Programs whose short flag takes a password
+  [/(\b(?:sshpass|redis-cli|(?:docker|podman)[ \t]+login)\b[^\n|;&]{0,200}?[ \t]-[pa][ \t]?)(?:"[^"\n]*"?|'[^'\n]*'?|[^\s"']{1,400})/g, `$1${MARK}`],
+  [/(\bgh[ \t]+secret[ \t]+set\b[^\n|;&]{0,200}?[ \t](?:--body|-b)[ \t=]{1,9})(?:"[^"\n]*"?|'[^'\n]*'?|[^\s"']{1,400})/g, `$1${MARK}`],
+  // aws configure set aws_secret_access_key VALUE
+  [/(\b(?:set|config)[ \t]{1,9}(?:--[\w-]{1,40}[ \t]{1,9}){0,3}\S{0,100}(?:token|passw(?:or)?d|secret|(?:api|access|private|auth)[_-]?key)\w{0,20}[ \t]{1,9})(?=\S{0,100}[\d!@#$%^&*+/=])["']?[^\s"']{4,400}/gi, `$1${MARK}`],
   // curl -u user:password; numbers are ids (`docker run -u 1000:1000`)
   [/((?:^|\s)(?:-u|--(?:proxy-)?user)[ \t=]{0,9}(["'])[^\s:"']{1,100}:)[^\n]*?(?=\2|\n|$)/g, `$1${MARK}`],
   [/((?:^|\s)(?:-u|--(?:proxy-)?user)[ \t=]{0,9}(?!\d{1,9}:\d)[^\s:"']{1,100}:)(?!\/\/)(?:"[^"\n]*"?|'[^'\n]*'?|[^\s"']+)/g, `$1${MARK}`],

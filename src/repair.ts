@@ -4,7 +4,7 @@ import { stripVTControlCharacters } from "node:util";
 import { asRecord, asText, type Message, toolCallsOf, toolResultsOf, type ToolResult } from "./cline.ts";
 import { digestOf } from "./prompt.ts";
 import { redact } from "./redact.ts";
-import { clean, clip, clipMiddle, oneLine } from "./text.ts";
+import { clean, clip, clipStart, oneLine } from "./text.ts";
 
 /** A command or tool that failed. */
 export interface Failure {
@@ -22,6 +22,8 @@ const MAX_LINE_CHARS = 200;
 const MAX_LINES = 6;
 /** Of a longer output only head and tail are read. */
 const MAX_READ_CHARS = 20_000;
+/** No token is longer. */
+const MAX_TOKEN_CHARS = 1000;
 
 /** How hosts say that a command failed. Source: recordings/hooks/tool-loop.jsonl; the older extension's text. */
 const COMMAND_FAILED = /\bCommand (?:exited|failed) with (?:exit )?code -?\d{1,10}/;
@@ -57,17 +59,25 @@ function failedParts({ name, output, isError }: ToolResult, input: unknown): Par
 }
 
 function toFailure({ command, output }: Part): Failure {
-  const about = clip(redact(oneLine(strip(command))), MAX_COMMAND_CHARS);
+  const about = clip(redact(oneLine(strip(endsOf(command)))), MAX_COMMAND_CHARS);
   const query = clip(`${about}\n${tellingLines(output).join("\n")}`.trim(), MAX_QUERY_CHARS);
   return { about, query, signature: digestOf(query.toLowerCase().replace(/\d+/g, "0")) };
 }
 
 /** The lines that say what is wrong; where none does, the last ones. */
 function tellingLines(output: string): string[] {
-  const lines = redact(strip(clipMiddle(output, MAX_READ_CHARS))).split("\n")
+  const lines = redact(strip(endsOf(output))).split("\n")
     .map((line) => clip(line.trim(), MAX_LINE_CHARS)).filter((line) => line !== "" && !NOISE.test(line));
   const telling = lines.filter((line) => TELLING.test(line));
   return [...new Set(telling.length > 0 ? telling : lines.slice(-3))].slice(0, MAX_LINES);
+}
+
+/** Head and tail of a long text, cut at line ends: a secret that was cut in two would not be known for one. */
+function endsOf(text: string): string {
+  if (text.length <= MAX_READ_CHARS) return text;
+  const [head, tail] = [clip(text, MAX_READ_CHARS / 2), clipStart(text, MAX_READ_CHARS / 2)];
+  const [end, start] = [head.lastIndexOf("\n"), tail.indexOf("\n")];
+  return `${head.slice(0, end === -1 ? -MAX_TOKEN_CHARS : end)}\n${tail.slice(start === -1 ? MAX_TOKEN_CHARS : start + 1)}`;
 }
 
 function strip(text: string): string {

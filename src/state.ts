@@ -124,10 +124,14 @@ function makePrivate(folder: string): void {
 async function prune(folder: string, { maxFiles, maxAgeMs }: { maxFiles: number; maxAgeMs: number }, now: number): Promise<void> {
   const names = await readdir(folder);
   const files: { name: string; at: number }[] = [];
-  for (const name of names) files.push({ name, at: (await stat(join(folder, name))).mtimeMs });
+  for (const name of names) {
+    // A link that leads nowhere, or a file that another process was faster with, is no reason to keep the others.
+    const found = await stat(join(folder, name)).catch(() => undefined);
+    files.push({ name, at: found?.mtimeMs ?? 0 });
+  }
   files.sort((a, b) => b.at - a.at);
   const old = files.filter((file, index) => index >= maxFiles || now - file.at > maxAgeMs);
-  for (const file of old) await rm(join(folder, file.name), { force: true });
+  for (const file of old) await rm(join(folder, file.name), { force: true }).catch(() => undefined);
 }
 
 function attempt<T>(work: () => T): T | undefined {

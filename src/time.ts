@@ -1,4 +1,9 @@
-// Waiting with a limit.
+// Times, and waiting with a limit.
+
+/** Returns whether a value is epoch milliseconds that a date can be made of. */
+export function isTime(value: unknown): value is number {
+  return typeof value === "number" && value > 0 && value < 8e15;
+}
 
 /**
  * Returns what `work` resolves to, or undefined when it takes longer than `ms` milliseconds. The work goes on. Leaves no

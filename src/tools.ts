@@ -4,6 +4,7 @@ import { renderBlock, safeLine, safeLines } from "./block.ts";
 import { asRecord } from "./cline.ts";
 import { endSession, explain, MEMORY_TYPES, MemoryError, read, save, search, setTrigger } from "./memory.ts";
 import type { Session } from "./session.ts";
+import { clip } from "./text.ts";
 
 /** The slice of Cline's `AgentTool` that a tool is. Source: @cline/shared 0.0.86, agent.d.ts. */
 export interface Tool {
@@ -16,7 +17,8 @@ export interface Tool {
 }
 
 const MAX_ANSWER_CHARS = 4000;
-const TIMEOUT_MS = 45_000;
+/** Longer than the two calls of a trigger may take together. */
+const TIMEOUT_MS = 55_000;
 const MAX_HITS = 20;
 const MAX_FAILURES_IN_ROW = 3;
 
@@ -68,7 +70,7 @@ function draftTools(session: Session): Draft[] {
         ...(title === undefined ? {} : { title }),
         ...(typeof input.core === "boolean" ? { core: input.core } : {}),
       });
-      return [`Saved as ${safeLine(saved.path)}.`, ...saved.notes].join(" ");
+      return [`Saved as ${saved.path}.`, ...saved.notes].join(" ");
     }),
     tool("palinode_session_end", "Record what this session came to. Use it once, when a longer piece of work is done or handed over.", {
       summary: { ...TEXT, description: "What was done and how it stands, in a few sentences" },
@@ -84,7 +86,7 @@ function draftTools(session: Session): Draft[] {
     }, ["description", "memory_file"], async (input) => {
       const path = textOf(input, "memory_file");
       await setTrigger(session, textOf(input, "description"), path);
-      return `The trigger is set: ${safeLine(path)} is shown when a prompt is about it.`;
+      return `The trigger is set: ${safeLine(clip(path, 200))} is shown when a prompt is about it.`;
     }),
   ];
 }

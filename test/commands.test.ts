@@ -1,9 +1,10 @@
 // The same verbs in a session (`/palinode`, run as the TUI does: in another process, without a session) and in a shell.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
+import { mkdirSync, realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { commandOutput } from "./helpers/chat.ts";
 import { startPalinode } from "./helpers/palinode.ts";
 import { filesBelow, openScene, ROLLBACK, ROLLBACK_PROMPT, type Scene, type SceneOptions } from "./helpers/scene.ts";
 
@@ -166,6 +167,41 @@ test("pause mutes a running session at its next prompt, and resume ends that", a
   assert.ok(!filesBelow(scene.stateDir).some((file) => file.text.includes("Heliotrope")) && !captured?.summary.includes("Heliotrope"));
 });
 
+test("what was said in a pause and never answered is not captured either", async (t) => {
+  const scene = await desk(t);
+  await scene.say("pause");
+  scene.chat.say("The code name of the secret project is Heliotrope");
+  await prompt(scene, "Never mind, something else");
+  await scene.say("resume");
+  for (const words of ["How do we deploy the api again?", "And how is it restarted?", "And who may do that?"]) await prompt(scene, words);
+  assert.equal(scene.server.sessions.length, 1);
+  assert.ok(!JSON.stringify(scene.server.sessions).includes("Heliotrope"));
+  assert.match((scene.server.sessions[0] as { summary: string }).summary, /Topic: How do we deploy/);
+});
+
+test("a failed command in a pause costs nothing and leaves no trace, nor does an answer that comes late", async (t) => {
+  const scene = await desk(t, { env: { PALINODE_CLINE_HOOK_DEADLINE_MS: "200" } });
+  scene.server.fault("/search", { delayMs: 900 }, 1);
+  scene.chat.say(ROLLBACK_PROMPT);
+  await scene.model();
+  await scene.say("pause");
+  scene.chat.tool("run_commands", { commands: ["deploy heliotrope"] }, commandOutput("deploy heliotrope", "Error: it broke", 1));
+  const before = scene.server.requests.length;
+  await new Promise((resolve) => setTimeout(resolve, 1200));
+  assert.doesNotMatch(JSON.stringify(await scene.model()), /rollback\.md/);
+  assert.equal(scene.server.requests.length, before);
+  assert.ok(!filesBelow(scene.stateDir).some((file) => file.text.includes("heliotrope")));
+});
+
+test("workspaces that are paused at the same moment are all paused", async (t) => {
+  const { scene, cwd } = await desk(t).then((opened) => ({ scene: opened, cwd: opened.cwd }));
+  const folders = ["a", "b", "c", "d"].map((name) => join(cwd, name));
+  folders.forEach((folder) => mkdirSync(folder));
+  const desks = folders.map((folder) => scene.restart({ context: { session: undefined, workspaceInfo: undefined, cwd: folder } }));
+  await Promise.all(desks.map((each) => each.runCommand("palinode", "pause")));
+  for (const each of desks) assert.match(String(await each.runCommand("palinode", "status")), /paused +since/);
+});
+
 test("a session that starts in a pause asks nothing, and what was injected before stays in place", async (t) => {
   const scene = await desk(t);
   scene.chat.say(ROLLBACK_PROMPT);
@@ -207,7 +243,8 @@ test("unreadable state stops no command", async (t) => {
   const scene = await desk(t);
   await prompt(scene);
   for (const { name } of filesBelow(scene.stateDir)) writeFileSync(join(scene.stateDir, name), "{\"accounts\": [[null, 7");
-  writeFileSync(join(scene.stateDir, "paused.json"), "[1,2");
+  await scene.say("pause");
+  for (const { name } of filesBelow(scene.stateDir).filter((file) => file.name.startsWith("paused/"))) writeFileSync(join(scene.stateDir, name), "[1,2");
   for (const verb of ["status", "why", "search roll back a deploy", "pause", "resume"]) assert.doesNotMatch(await scene.say(verb), /failed|undefined|NaN/, verb);
-  assert.ok(existsSync(scene.stateDir) && readFileSync(join(scene.stateDir, "paused.json"), "utf8") === "{}");
+  assert.deepEqual(filesBelow(scene.stateDir).filter((file) => /^paused\/.+\.json$/.test(file.name)), []);
 });

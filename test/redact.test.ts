@@ -159,6 +159,16 @@ test("redact takes a provider's key without a digit in its last part, and a pass
   for (const kept of ["mysql -u root -p shop", "mkdir -p src/mysql", "ssh -p2222 host", "the sk-anthology is a book"]) assert.equal(redact(kept), kept);
 });
 
+test("redact takes what programs are given as a password in their own way", () => {
+  for (const [text, kept] of [
+    ["sshpass -p hunter2x ssh host", "sshpass -p [redacted] ssh host"], ["redis-cli -h db -a hunter2x ping", "redis-cli -h db -a [redacted] ping"],
+    ["docker login -u bob -p hunter2x reg", "docker login -u bob -p [redacted] reg"], ["gh secret set KEY --body hunter2x", "gh secret set KEY --body [redacted]"],
+    ["aws configure set aws_secret_access_key wJalr7XU/bPx", "aws configure set aws_secret_access_key [redacted]"], ["npm config set //reg/:_authToken abc123def", "npm config set //reg/:_authToken [redacted]"],
+    ["git config user.password hunter2x", "git config user.password [redacted]"],
+  ] as const) assert.equal(redact(text), kept);
+  for (const kept of ["set the password again", "config token handling is odd", "docker run -p 8080:80 redis", "redis-cli ping"]) assert.equal(redact(kept), kept);
+});
+
 test("redact keeps prose about secrets", () => {
   assertKept([
     "the token is expired", "The token is required for login.", "Basic authentication", "basic authentication is used here", "Bearer authentication", "a bearer token is required", "Bearer tokens expire after an hour", "password reset flow",

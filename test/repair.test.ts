@@ -152,6 +152,14 @@ test("the query holds what tells: no colours, stack frames, times, temporary pat
   assert.ok((huge?.query ?? "").length <= 500 && huge?.query.isWellFormed());
 });
 
+test("a secret that stands where a long output is cut is not sent in half", () => {
+  for (let shift = 0; shift < 60; shift += 1) {
+    const output = `Error: broken\n${"x".repeat(15_000)}${"y".repeat(4_990 + shift)} {"password":"hunter2hunter2hunter2","error":"failed"} ${"z".repeat(9_960)} error`;
+    const [failure] = failuresOf(commandOutput("npm test", output, 1));
+    assert.ok(!failure?.query.includes("hunter2"), `${shift}: ${failure?.query}`);
+  }
+});
+
 test("hostile output is read in linear time", () => {
   const time = (size: number): number => {
     const text = ["-".repeat(size), "at ".repeat(size), "1:".repeat(size), "/tmp/".repeat(size), "error ".repeat(size)].join("\n");

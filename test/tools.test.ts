@@ -90,6 +90,25 @@ test("save keeps what it is given under a name of its own, without secrets", asy
   assert.equal((server.saved.at(-1) as Record<string, unknown>).type, "Insight");
 });
 
+test("a secret in colours or with a hidden character in it is not sent", async (t) => {
+  const { host, server, chat, model } = await openScene(t);
+  const odd = `\u001b[36mAPI_KEY\u001b[0m=\u001b[33msup3rsecretvalue\u001b[0m and ghp_\u200b${SECRET.slice(4)}`;
+  chat.say(`Why does this fail: ${odd}`);
+  await model();
+  await host.callTool("palinode_save", { content: odd, title: odd });
+  await host.callTool("palinode_search", { query: odd });
+  await host.callTool("palinode_trigger", { description: odd, memory_file: ROLLBACK.file });
+  for (const { path, text } of server.requests) assert.ok(!/sup3rsecret|0123456789abcdef/.test(text), `${path} ${text}`);
+});
+
+test("answers are bounded whatever the server says", async (t) => {
+  const { host, server } = await openScene(t);
+  server.fault("/save", { json: { rel_path: `a/${"x".repeat(1e6)}\u001b[2J` } });
+  const answer = String(await host.callTool("palinode_save", { content: "x" }));
+  assert.ok(answer.length < 400 && !answer.includes("\u001b"), String(answer.length));
+  await assert.rejects(host.callTool("palinode_read", { file_path: `gone/${"y".repeat(1e6)}` }), (error: Error) => error.message.length < 400);
+});
+
 test("what was recalled is not saved back", async (t) => {
   const { host, server } = await openScene(t);
   const block = "<palinode-memory>\n## Palinode recall (this prompt)\nold words\n</palinode-memory>";
