@@ -223,8 +223,8 @@ test("hits that are our own block, or this session's capture, are dropped", asyn
 });
 
 test("a late answer is placed at the end of the next request, once, and replayed from then on", async (t) => {
-  const { chat, model, server, host } = await openScene(t, { env: { PALINODE_CLINE_HOOK_DEADLINE_MS: "500" } });
-  server.fault("/search", { delayMs: 1000 });
+  const { chat, model, server, host } = await openScene(t, { env: { PALINODE_CLINE_HOOK_DEADLINE_MS: "1500" } });
+  server.fault("/search", { delayMs: 2500 });
   chat.say(ROLLBACK_PROMPT);
   const first = await model();
   assert.equal(injected(first).length, 1);
@@ -272,8 +272,8 @@ test("a memory whose turn is compacted away is recalled again for the prompt of 
 });
 
 test("a late answer survives a kill", async (t) => {
-  const { chat, model, server, host, restart } = await openScene(t, { env: { PALINODE_CLINE_HOOK_DEADLINE_MS: "500" } });
-  server.fault("/search", { delayMs: 1000 });
+  const { chat, model, server, host, restart } = await openScene(t, { env: { PALINODE_CLINE_HOOK_DEADLINE_MS: "1500" } });
+  server.fault("/search", { delayMs: 2500 });
   chat.say(ROLLBACK_PROMPT);
   await model();
   await until("the answer is kept", () => JSON.stringify(host.logs).includes("late"));

@@ -36,7 +36,7 @@ export async function installRuntimes(): Promise<Runtime[]> {
   const modules = join(folder, "node_modules");
   return [
     ...node.map((version) => ({ name: `node ${version}`, file: join(modules, `node-${version}`, "bin/node"), flags: ["--enable-source-maps", "--test-reporter=tap"] })),
-    { name: `bun ${bun}`, file: join(modules, bunPackage(), "bin/bun"), flags: ["test"] },
+    { name: `bun ${bun}`, file: join(modules, bunPackage(), "bin/bun"), flags: ["test", "--timeout", "240000"] },
   ];
 }
 
