@@ -2,15 +2,19 @@
 // a file that cannot be used is named and costs nothing but itself. Source: recordings/sessions, and the extension's store.
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { asRecord, asText, createdAtOf, type Message, modelOf } from "./cline.ts";
+import { stripVTControlCharacters } from "node:util";
+import { asRecord, asText, createdAtOf, type Message, modelOf, textsOf } from "./cline.ts";
 import { legacyCwd, legacyMessages, storedMessage } from "./past-messages.ts";
 import { clineSessionsDir, type ExtensionRoot, extensionRoots } from "./places.ts";
 import { bareWords, promptsOf } from "./prompt.ts";
-import { clipMarked, oneLine } from "./text.ts";
+import { redact } from "./redact.ts";
+import { clean, clipMarked, oneLine } from "./text.ts";
 
 /** Whole files are parsed at once, so this bounds memory. */
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
 const MAX_TITLE_CHARS = 120;
+/** The host cuts the titles it stores here. Source: recordings/sessions, 0.0.86. */
+const HOST_TITLE_CHARS = 120;
 
 /** A session as its manifest has it; what the manifest lacks is filled in when it is read. */
 export interface PastSession {
@@ -93,7 +97,7 @@ function cliSession(root: string, id: string, warn: Warn): PastSession[] {
   return [{
     id,
     editor: undefined,
-    title: titleOf({ content: asText(metadata.title) ?? asText(manifest.prompt) ?? "" }),
+    title: titleOf({ content: withoutCutWord(asText(metadata.title)) ?? asText(manifest.prompt) ?? "" }),
     cwd: asText(manifest.cwd) ?? asText(manifest.workspace_root),
     remoteUrls: url === undefined ? [] : [`origin: ${url}`],
     startedAt: timeOf(manifest.started_at) ?? timeOf(manifest.created_at),
@@ -133,8 +137,19 @@ function summaryBeside({ file }: PastSession, warn: Warn): string {
   return asText(summaries.at(-1)?.summary) ?? "";
 }
 
+/** Returns what the person said. Escape sequences go first: what they leave behind could split a secret. */
+export function wordsOf(message: Message): string {
+  return bareWords({ ...message, content: textsOf(message).map((text) => ({ type: "text", text: stripVTControlCharacters(text) })) });
+}
+
+/** Secrets go before the cut: half of one is not known for one. */
 function titleOf(message: Message): string {
-  return clipMarked(oneLine(bareWords(message)), MAX_TITLE_CHARS);
+  return clipMarked(oneLine(redact(clean(wordsOf(message)))), MAX_TITLE_CHARS);
+}
+
+/** Returns a title without the word that the host may have cut short, for the same reason. */
+function withoutCutWord(title: string | undefined): string | undefined {
+  return title !== undefined && title.length >= HOST_TITLE_CHARS ? asText(title.slice(0, Math.max(0, title.search(/\s\S*$/)))) : title;
 }
 
 /** ISO text or epoch milliseconds that a date can be made of. */

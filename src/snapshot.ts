@@ -2,8 +2,7 @@
 import { described, lastAnswer, listed, safe, safeText } from "./capture.ts";
 import { asRecord, type Message, textsOf } from "./cline.ts";
 import { isoTime, localTime, resumeLine } from "./history.ts";
-import { lastAt, type ReadSession } from "./past.ts";
-import { bareWords } from "./prompt.ts";
+import { lastAt, type ReadSession, wordsOf } from "./past.ts";
 import { clipMarked, clipMiddle } from "./text.ts";
 import { workOf } from "./work.ts";
 
@@ -39,7 +38,7 @@ export function memoryOf(session: ReadSession, project: string): Record<string, 
 /** Returns what a session was about and what came of it, as safe lines of at most 6,000 characters. */
 export function bodyOf(session: ReadSession): string {
   const { prompts, messages, title, summary } = session;
-  const asked = prompts.map((prompt) => safe(bareWords(prompt))).filter((words) => words !== "");
+  const asked = prompts.map((prompt) => safe(wordsOf(prompt))).filter((words) => words !== "");
   const promptChars = Math.min(MAX_PROMPT_CHARS, Math.max(MIN_PROMPT_CHARS, Math.floor(MAX_PROMPTS_CHARS / asked.length) - 3));
   const { outcomes, edited, read, errors } = workOf(messages);
   const commands = outcomes.filter((outcome) => outcome.isCommand).map(described);

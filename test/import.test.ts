@@ -210,6 +210,27 @@ test("nothing secret, private or injected is sent, wherever it stands, and the s
   }
 });
 
+test("a secret at the place where a title is cut is not sent in half, whoever cuts it", (t) => {
+  const home = openHome(t);
+  const key = `ghp_${SECRET}${SECRET}`;
+  for (let start = 60; start < 120; start += 7) {
+    const text = `${"word ".repeat(30).slice(0, start - 1)} ${key} and more words`;
+    home.session(`prompt${start}`, [text, "ok", "two"], { prompt: text });
+    home.session(`spoken${start}`, [text, "ok", "two"]);
+    home.session(`host${start}`, [text, "ok", "two"], { prompt: text, metadata: { title: text.slice(0, 120) } });
+    home.session(`escape${start}`, [text.replace("ghp", "gh\u001b[32mp"), "ok", "two"]);
+    home.task(`.config/Code/${EXTENSION}`, `17672256000${start}`.padEnd(13, "0"), LEGACY_TASK, { task: text });
+  }
+  home.session("solid", ["what was said"], { metadata: { title: key.repeat(9).slice(0, 120) } });
+  const sessions = findSessions(home.env, assert.fail);
+  assert.equal(sessions.length, 46);
+  for (const session of sessions) {
+    const body = JSON.stringify(memoryOf(readSession(session, assert.fail)!, "p"));
+    assert.ok(!body.includes(SECRET.slice(0, 3)), body);
+    assert.ok(session.id === "solid" ? body.includes('"title":"what was said"') : /"title":"word [^"]*(?:redacted|cut|word ?\w*)/.test(body), body);
+  }
+});
+
 test("a long session is cut with a mark, and says how it began, ended and is reopened", (t) => {
   const home = openHome(t);
   const talk = Array.from({ length: 200 }, (_, index) => `${index} ${"word ".repeat(100)}`);
