@@ -1,6 +1,7 @@
 // `import`: sends past sessions to Palinode, each once and again only when it changed. Which ones is the work of
 // `history`, what a memory says that of `snapshot`.
 import { setTimeout as sleep } from "node:timers/promises";
+import { asRecord, asText } from "./cline.ts";
 import { type Client, createClient, PalinodeError, type Reason, reasonOf } from "./client.ts";
 import { readConfig } from "./config.ts";
 import { candidates, CHOICE, projectNamer, readChoice, readCount, warner } from "./history.ts";
@@ -75,8 +76,9 @@ export async function importSessions(sessions: readonly PastSession[], importer:
       await pace();
       if (signal.aborted) return signal;
       try {
-        await client.post("/save", body, { timeoutMs: SAVE_TIMEOUT_MS, signal });
-        return undefined;
+        const { rel_path, file_path } = asRecord(await client.post("/save", body, { timeoutMs: SAVE_TIMEOUT_MS, signal }));
+        // Something else that answers at this address has stored nothing.
+        return (asText(rel_path) ?? asText(file_path)) === undefined ? new PalinodeError("/save", "bad-response", undefined, "no receipt") : undefined;
       } catch (error) {
         if (signal.aborted || reasonOf(error) !== "rate-limited" || tries === MAX_TRIES) return error;
         importer.warn(`the server has had enough for now; going on in ${Math.ceil(importer.quietMs() / 1000)} s`);
@@ -160,7 +162,7 @@ function liveImporter(shell: Shell, values: Values, project: string, signal: Abo
 /** Returns an importer that shows what it would send, and neither waits nor leaves a mark. */
 function dry(live: Importer, show: (body: Record<string, unknown>) => void): Importer {
   const clock = { now: live.clock.now, wait: () => live.clock.wait(0) };
-  return { ...live, clock, client: { ...live.client, post: async (_, body) => show(body) }, state: { ...live.state, write: () => true }, onDone: () => undefined };
+  return { ...live, clock, client: { ...live.client, post: async (_, body) => (show(body), { rel_path: body.slug }) }, state: { ...live.state, write: () => true }, onDone: () => undefined };
 }
 
 interface Prepared {

@@ -14,6 +14,7 @@ import { EXTENSION, type Home, LEGACY_TASK, openHome } from "./helpers/past.ts";
 import { unsafe } from "./helpers/palinode-save.ts";
 import { type Palinode, type PalinodeOptions, startPalinode } from "./helpers/palinode.ts";
 
+const RECEIPT = { rel_path: "projects/x.md" };
 const SECRET = "Zq7XvK2mWp9RtB4nYs6L";
 
 test("the recorded sessions arrive as snapshots, oldest first", async (t) => {
@@ -72,12 +73,36 @@ test("a dry run prints what would be sent, asks no server and leaves no mark", a
   assert.match((await run()).out, /sent 3/);
 });
 
+test("sessions whose ids differ only in what a slug cannot hold do not overwrite each other", async (t) => {
+  const { home, server, run } = await open(t);
+  const ids = ["日本", "中国", "A_b", "a-b", "a.b", `${"long".repeat(40)}1`, `${"long".repeat(40)}2`, "1767225600000", "1767225600000_a", "1767225600000-a"];
+  for (const id of ids) home.session(id, ["one", "x", "two"]);
+  assert.match((await run()).out, /sent 10,/);
+  const slugs = server.saved.map(({ slug }) => String(slug));
+  assert.deepEqual([new Set(slugs).size, server.memories.size], [10, 10]);
+  for (const own of ["cline-session-1767225600000", "cline-session-1767225600000-a"]) assert.ok(slugs.includes(own), slugs.join(" "));
+  for (const slug of slugs) assert.match(slug, /^[a-z0-9-]{1,90}$/);
+});
+
+test("an answer that is no receipt leaves no mark, and three of them end the import", async (t) => {
+  const { home, server, run } = await open(t);
+  for (const id of ["a", "b", "c", "d"]) home.session(id, ["one", "x", "two"]);
+  for (const body of [{ ok: true }, "null", "5", "[]", { rel_path: "" }, { file_path: 7 }]) {
+    server.fault("/save", { status: 200, body });
+    const ran = await run();
+    assert.deepEqual([ran.code, /sent 0, unchanged 0,.* refused 3/.test(ran.out)], [1, true], ran.out);
+    assert.match(ran.err, /\w was refused: \/save: bad-response, no receipt[\s\S]*stopped with 1 left/);
+  }
+  server.fault("/save", null);
+  assert.match((await run()).out, /sent 4, unchanged 0/);
+});
+
 test("short sessions, projects, dates and numbers are left out as asked", async (t) => {
   const { home, server, run } = await open(t);
   home.session("short", ["one", "x"], { cwd: "/w/alpha" });
   home.session("alpha", ["one", "x", "two"], { cwd: "/w/alpha" });
   home.session("beta", ["one", "x", "two"], { cwd: "/w/beta", ended_at: "2026-03-01T00:00:00Z" });
-  const sent = async (...words: string[]) => JSON.parse((await run([...words, "--json", "--dry-run"])).out).would_send.map(({ slug }: { slug: string }) => slug.replace("cline-session-", ""));
+  const sent = async (...words: string[]) => JSON.parse((await run([...words, "--json", "--dry-run"])).out).would_send.map(({ slug }: { slug: string }) => slug.replace(/^cline-session-(\w+)-[0-9a-f]{8}$/, "$1"));
   assert.deepEqual([await sent(), await sent("--min-prompts", "1"), await sent("--min-prompts", "3")], [["alpha", "beta"], ["short", "alpha", "beta"], []]);
   assert.deepEqual([await sent("--project", "alpha"), await sent("--since", "2026-02-01"), await sent("--limit", "1"), await sent("--all")], [["alpha"], ["beta"], ["beta"], ["alpha", "beta"]]);
   assert.deepEqual(JSON.parse((await run(["--json"])).out), { sent: 2, unchanged: 0, too_short: 1, broken: 0, refused: 0 });
@@ -145,7 +170,7 @@ test("an interrupt ends the import cleanly, and the next run goes on", async (t)
 
 test("thirty writes go out in any minute, not more, and the order holds", async (t) => {
   const times: number[] = [];
-  const { importer, clock } = await unit(t, 75, { post: async () => void times.push(clock.now()) });
+  const { importer, clock } = await unit(t, 75, { post: async () => (times.push(clock.now()), RECEIPT) });
   const counts = await importSessions(findSessions(importer.env, assert.fail), importer);
   assert.deepEqual([counts.sent, times.length], [75, 75]);
   times.forEach((at, index) => assert.ok(times.filter((other) => other >= at && other < at + 60_000).length <= 30, `${index} at ${at}`));
@@ -160,6 +185,7 @@ test("a limit is obeyed as long as the server says, and the session is not lost"
       posts.push(clock.now());
       quietMs = 90_000;
       if (posts.length === 1) throw new PalinodeError("/save", "rate-limited", 429);
+      return RECEIPT;
     },
   });
   const counts = await importSessions(findSessions(importer.env, assert.fail), { ...importer, quietMs: () => quietMs });
@@ -172,6 +198,7 @@ test("trouble that is not a session's own ends the import after three in a row",
     post: async () => {
       posts += 1;
       if (posts !== 2) throw new PalinodeError("/save", "bad-response", 500);
+      return RECEIPT;
     },
   });
   const counts = await importSessions(findSessions(importer.env, assert.fail), importer);
