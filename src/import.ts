@@ -5,7 +5,7 @@ import { asRecord, asText } from "./cline.ts";
 import { type Client, createClient, PalinodeError, type Reason, reasonOf } from "./client.ts";
 import { readConfig } from "./config.ts";
 import { candidates, CHOICE, projectNamer, readChoice, readCount, warner } from "./history.ts";
-import { type PastSession, readSession, type Warn } from "./past.ts";
+import { attempt, type PastSession, readSession, type Warn } from "./past.ts";
 import { digestOf } from "./prompt.ts";
 import { type Command, plainText, printJson, type Shell, UsageError, type Values } from "./shell.ts";
 import { memoryOf } from "./snapshot.ts";
@@ -67,7 +67,7 @@ export interface Importer {
 export async function importSessions(sessions: readonly PastSession[], importer: Importer): Promise<ImportCounts> {
   const { client, state, clock, signal, onDone } = importer;
   const counts: ImportCounts = { sent: 0, unchanged: 0, too_short: 0, broken: 0, refused: 0 };
-  const warn: Warn = (text) => (counts.broken += 1, importer.warn(text));
+  const warn: Warn = (text, isLost) => (counts.broken += isLost ? 1 : 0, importer.warn(text));
   const pace = createPace(clock);
   let failures = 0;
 
@@ -91,7 +91,7 @@ export async function importSessions(sessions: readonly PastSession[], importer:
     // Reading is synchronous: an interrupt is heard here.
     if (index % REPORT_EVERY === 0) await clock.wait(0);
     if (signal.aborted) break;
-    const prepared = prepare(session, importer, warn);
+    const prepared = attempt(session.file, warn, () => prepare(session, importer, warn));
     if (typeof prepared === "string") counts[prepared] += 1;
     const error = typeof prepared === "object" ? await save(prepared.body) : undefined;
     if (signal.aborted) break;
@@ -127,12 +127,14 @@ export const importCommand: Command = {
     const live = liveImporter(shell, values, choice.project, stop.signal);
     const isDry = values["dry-run"] === true;
     const importer = isDry ? dry(live, (body) => void (values.json === true ? bodies.push(body) : shell.out(shown(body)))) : live;
-    const all = candidates(shell, choice, live.warn);
+    let lost = 0;
+    const all = candidates(shell, choice, (text, isLost) => (lost += isLost ? 1 : 0, live.warn(text)));
     if (values.limit === undefined && all.length > choice.limit) live.warn(`only the newest ${choice.limit} of ${all.length} sessions; --all takes the rest`);
     process.once("SIGINT", interrupt);
     // Oldest first: what the server has newest is the newest session.
     const counts = await importSessions(all.slice(0, choice.limit).reverse(), importer);
     process.off("SIGINT", interrupt);
+    counts.broken += lost;
     const { sent, ...others } = counts;
     if (values.json === true) printJson(shell, isDry ? { would_send: bodies, ...others } : counts);
     else shell.out(`${isDry ? "would send" : "sent"} ${sent}, ${Object.entries(others).map(([name, count]) => `${name.replace("_", " ")} ${count}`).join(", ")}\n`);
@@ -144,7 +146,7 @@ export const importCommand: Command = {
 function liveImporter(shell: Shell, values: Values, project: string, signal: AbortSignal): Importer {
   const { config, problems } = readConfig(null, shell.env, shell.cwd);
   const warn = warner(shell);
-  problems.forEach(warn);
+  problems.forEach((problem) => warn(problem));
   let quietMs = 0;
   return {
     client: createClient(config, (ms) => (quietMs = ms)),

@@ -3,7 +3,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
-import { asRecord, asText, createdAtOf, type Message, modelOf, textsOf } from "./cline.ts";
+import { asRecord, asText, createdAtOf, type Message, modelOf, textOf, textsOf } from "./cline.ts";
 import { legacyCwd, legacyMessages, storedMessage } from "./past-messages.ts";
 import { clineSessionsDir, type ExtensionRoot, extensionRoots } from "./places.ts";
 import { bareWords, promptsOf } from "./prompt.ts";
@@ -43,14 +43,14 @@ export interface ReadSession extends PastSession {
   readonly summary: string;
 }
 
-/** Hears of each file that could not be used. */
-export type Warn = (text: string) => void;
+/** Hears of each file that could not be used; `isLost` where that costs a session. */
+export type Warn = (text: string, isLost?: boolean) => void;
 
 /** Returns all sessions, newest first, without reading what was said in them. Never throws. */
 export function findSessions(env: NodeJS.ProcessEnv, warn: Warn): PastSession[] {
   const sessionsDir = clineSessionsDir(env);
   const found = [
-    ...foldersIn(sessionsDir, warn).flatMap((id) => cliSession(sessionsDir, id, warn)),
+    ...foldersIn(sessionsDir, warn).flatMap((id) => attempt(join(sessionsDir, id), warn, () => cliSession(sessionsDir, id, warn)) ?? []),
     ...extensionRoots(env).flatMap((root) => extensionSessions(root, warn)),
   ];
   found.sort((a, b) => lastAt(b) - lastAt(a));
@@ -65,9 +65,23 @@ export function lastAt({ startedAt, endedAt }: PastSession): number {
 
 /** Returns a session with its messages, or undefined when they cannot be read or are another agent's. Never throws. */
 export function readSession(session: PastSession, warn: Warn): ReadSession | undefined {
-  const raw = readJson(session.file, warn);
+  return attempt(session.file, warn, () => readMessages(session, warn));
+}
+
+/** Returns what `work` does, or undefined when it throws: then `path` is named as what a session is lost with. */
+export function attempt<T>(path: string, warn: Warn, work: () => T): T | undefined {
+  try {
+    return work();
+  } catch (error) {
+    warn(`skipped ${path}: ${reason(error)}`, true);
+    return undefined;
+  }
+}
+
+function readMessages(session: PastSession, warn: Warn): ReadSession | undefined {
+  const raw = readJson(session.file, (text) => warn(text, true));
   const list = Array.isArray(raw) ? raw : asRecord(raw).messages;
-  if (raw !== undefined && !Array.isArray(list)) warn(`skipped ${session.file}: it holds no messages`);
+  if (raw !== undefined && !Array.isArray(list)) warn(`skipped ${session.file}: it holds no messages`, true);
   // Sub-agents and teammates have files of the same form.
   if (!Array.isArray(list) || (asText(asRecord(raw).agent) ?? "lead") !== "lead") return undefined;
   const messages = session.editor === undefined ? list.map(storedMessage) : legacyMessages(list);
@@ -110,25 +124,29 @@ function cliSession(root: string, id: string, warn: Warn): PastSession[] {
 function extensionSessions({ editor, path }: ExtensionRoot, warn: Warn): PastSession[] {
   const ids = foldersIn(join(path, "tasks"), warn);
   const listed = ids.length > 0 ? readIfThere(join(path, "state", "taskHistory.json"), warn) : [];
-  const entries = new Map(Array.isArray(listed) ? listed.map((entry) => [String(asRecord(entry).id), asRecord(entry)]) : []);
+  const entries = new Map(Array.isArray(listed) ? listed.map((entry) => [textOf(asRecord(entry).id), asRecord(entry)]) : []);
   return ids.flatMap((id) => {
     const file = join(path, "tasks", id, "api_conversation_history.json");
-    const messages = statSync(file, { throwIfNoEntry: false });
-    if (messages === undefined) return [];
-    const entry = entries.get(id) ?? {};
-    return [{
-      id,
-      editor: editor.replace(/^Code/, "VS Code"),
-      title: titleOf({ content: asText(entry.task) ?? "" }),
-      cwd: asText(entry.cwdOnTaskInitialization) ?? asText(entry.shadowGitConfigWorkTree),
-      remoteUrls: [],
-      // A task's id is when it was made.
-      startedAt: /^\d{13}$/.test(id) ? Number(id) : undefined,
-      endedAt: timeOf(entry.ts) ?? messages.mtimeMs,
-      model: asText(entry.modelId),
-      file,
-    }];
+    return attempt(file, warn, () => task(id, editor, file, entries.get(id) ?? {})) ?? [];
   });
+}
+
+/** Returns nothing where a folder holds no messages. Throws when they cannot be looked at, as in a loop of links. */
+function task(id: string, editor: string, file: string, entry: Record<string, unknown>): PastSession[] {
+  const messages = statSync(file, { throwIfNoEntry: false });
+  if (messages === undefined) return [];
+  return [{
+    id,
+    editor: editor.replace(/^Code/, "VS Code"),
+    title: titleOf({ content: asText(entry.task) ?? "" }),
+    cwd: asText(entry.cwdOnTaskInitialization) ?? asText(entry.shadowGitConfigWorkTree),
+    remoteUrls: [],
+    // A task's id is when it was made.
+    startedAt: /^\d{13}$/.test(id) ? Number(id) : undefined,
+    endedAt: timeOf(entry.ts) ?? messages.mtimeMs,
+    model: asText(entry.modelId),
+    file,
+  }];
 }
 
 function summaryBeside({ file }: PastSession, warn: Warn): string {
@@ -154,7 +172,7 @@ function withoutCutWord(title: string | undefined): string | undefined {
 
 /** ISO text or epoch milliseconds that a date can be made of. */
 function timeOf(value: unknown): number | undefined {
-  const at = typeof value === "string" ? Date.parse(value) : Number(value);
+  const at = typeof value === "string" ? Date.parse(value) : typeof value === "number" ? value : NaN;
   return at > 0 && at < 8e15 ? at : undefined;
 }
 

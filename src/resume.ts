@@ -6,7 +6,7 @@ import { asRecord, asText } from "./cline.ts";
 import { createClient, reasonOf } from "./client.ts";
 import { readConfig } from "./config.ts";
 import { candidates, chosen, projectNamer, readChoice, resumeLine, warner } from "./history.ts";
-import { findSessions, type PastSession, readSession } from "./past.ts";
+import { attempt, findSessions, type PastSession, readSession } from "./past.ts";
 import { realFolder } from "./project.ts";
 import { type Command, plainText, type Shell, UsageError } from "./shell.ts";
 import { bodyOf } from "./snapshot.ts";
@@ -63,9 +63,14 @@ async function handoffPrompt(shell: Shell, words: string): Promise<string> {
   const project = projectFor({ cwd: shell.cwd, remoteUrls: [] });
   const warn = warner(shell);
   const entries: Entry[] = [];
-  const latest = findSessions(shell.env, warn).find((session) => session.cwd === shell.cwd || (project !== "" && projectFor(session) === project));
-  const read = latest && readSession(latest, warn);
-  if (read) entries.push({ heading: "### Last session here", lines: safeLines(clipLines(bodyOf(read), MAX_SESSION_CHARS)) });
+  for (const session of findSessions(shell.env, warn)) {
+    if (session.cwd !== shell.cwd && (project === "" || projectFor(session) !== project)) continue;
+    const read = readSession(session, warn);
+    const body = read && attempt(session.file, warn, () => bodyOf(read));
+    if (body === undefined) continue;
+    entries.push({ heading: "### Last session here", lines: safeLines(clipLines(body, MAX_SESSION_CHARS)) });
+    break;
+  }
   try {
     const known = asRecord(await createClient(config).post("/context/prime", { cwd: realFolder(shell.cwd), project: project || undefined }));
     for (const [key, heading] of Object.entries(PRIME)) {

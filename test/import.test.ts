@@ -118,6 +118,14 @@ test("broken files are counted, and the rest is sent", async (t) => {
   assert.deepEqual([ran.code, /sent 1,.*broken 1,/.test(ran.out), /cut\.messages\.json/.test(ran.err)], [0, true, true]);
 });
 
+test("a broken file beside a session is named, and the session is sent and not counted as broken", async (t) => {
+  const { home, run } = await open(t);
+  home.session("a", ["one", "x", "two"]);
+  home.write(".cline/data/sessions/a/a.compaction.json", "[");
+  const ran = await run();
+  assert.deepEqual([ran.code, /sent 1,.*broken 0,/.test(ran.out), /a\.compaction\.json: it is not whole JSON/.test(ran.err)], [0, true, true], ran.out);
+});
+
 test("a legacy task is sent with where it is reopened", async (t) => {
   const { home, server, run } = await open(t);
   home.task(`.config/Cursor/${EXTENSION}`, "1767225600000", LEGACY_TASK, { task: "Fix login", ts: 1767229200000, cwdOnTaskInitialization: "/w/my-shop", modelId: "m1" });
