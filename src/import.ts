@@ -20,6 +20,8 @@ const WINDOW_MS = 61_000;
 /** A server may embed before it answers. */
 const SAVE_TIMEOUT_MS = 60_000;
 const MAX_TRIES = 5;
+/** A server that wants more quiet than this is not waited for. */
+const MAX_QUIET_MS = 5 * 60_000;
 /** So many in a row without a usable answer: it is the server, not the session. */
 const MAX_FAILURES = 3;
 const REPORT_EVERY = 20;
@@ -27,7 +29,7 @@ const BAR_CHARS = 24;
 /** What no other session would fare better with, and what to do about it. */
 const HOPELESS: Partial<Record<Reason, string>> = {
   refused: "start palinode-api, or set PALINODE_API_URL", dns: "look at PALINODE_API_URL", unauthorized: "look at PALINODE_API_TOKEN",
-  denied: "the server's policy forbids it", "rate-limited": "the server wants quiet",
+  denied: "the server's policy forbids it", "rate-limited": "the server wants quiet; try again later",
 };
 
 /** Time, passed in so that a test need not wait. */
@@ -37,12 +39,16 @@ export interface Clock {
   wait(ms: number): Promise<unknown>;
 }
 
+/** How many sessions became what. */
 export interface ImportCounts {
   sent: number;
   unchanged: number;
   too_short: number;
   broken: number;
   refused: number;
+  /** Only where it ended early: the reason code or "interrupted", and how many sessions were not come to. */
+  stopped?: string;
+  left?: number;
 }
 
 export interface Importer {
@@ -80,9 +86,10 @@ export async function importSessions(sessions: readonly PastSession[], importer:
         // Something else that answers at this address has stored nothing.
         return (asText(rel_path) ?? asText(file_path)) === undefined ? new PalinodeError("/save", "bad-response", undefined, "no receipt") : undefined;
       } catch (error) {
-        if (signal.aborted || reasonOf(error) !== "rate-limited" || tries === MAX_TRIES) return error;
-        importer.warn(`the server has had enough for now; going on in ${Math.ceil(importer.quietMs() / 1000)} s`);
-        await clock.wait(importer.quietMs());
+        const quietMs = importer.quietMs();
+        if (signal.aborted || reasonOf(error) !== "rate-limited" || tries === MAX_TRIES || quietMs > MAX_QUIET_MS) return error;
+        importer.warn(`the server has had enough for now; going on in ${Math.ceil(quietMs / 1000)} s`);
+        await clock.wait(quietMs);
       }
     }
   }
@@ -90,19 +97,20 @@ export async function importSessions(sessions: readonly PastSession[], importer:
   for (const [index, session] of sessions.entries()) {
     // Reading is synchronous: an interrupt is heard here.
     if (index % REPORT_EVERY === 0) await clock.wait(0);
-    if (signal.aborted) break;
+    if (signal.aborted) return { ...counts, stopped: "interrupted", left: sessions.length - index };
     const prepared = attempt(session.file, warn, () => prepare(session, importer, warn));
     if (typeof prepared === "string") counts[prepared] += 1;
     const error = typeof prepared === "object" ? await save(prepared.body) : undefined;
-    if (signal.aborted) break;
+    if (signal.aborted && error !== undefined) return { ...counts, stopped: "interrupted", left: sessions.length - index };
     if (error !== undefined) {
       counts.refused += 1;
       failures += isTrouble(error) ? 1 : 0;
       importer.warn(`${session.id} was refused: ${error instanceof Error ? error.message : "failed"}`);
       const advice = HOPELESS[reasonOf(error)] ?? (failures === MAX_FAILURES ? "the server does not answer as it should" : undefined);
       if (advice !== undefined) {
-        importer.warn(`stopped with ${sessions.length - index - 1} left: ${advice}. A rerun goes on from here.`);
-        break;
+        const left = sessions.length - index - 1;
+        importer.warn(`stopped with ${left} left: ${advice}. A rerun goes on from here.`);
+        return { ...counts, stopped: reasonOf(error), left };
       }
     } else if (typeof prepared === "object") {
       counts.sent += 1;
@@ -135,8 +143,8 @@ export const importCommand: Command = {
     const counts = await importSessions(all.slice(0, choice.limit).reverse(), importer);
     process.off("SIGINT", interrupt);
     counts.broken += lost;
-    const { sent, ...others } = counts;
-    if (values.json === true) printJson(shell, isDry ? { would_send: bodies, ...others } : counts);
+    const { sent, stopped, ...others } = counts;
+    if (values.json === true) printJson(shell, isDry ? { would_send: bodies, ...others, stopped } : counts);
     else shell.out(`${isDry ? "would send" : "sent"} ${sent}, ${Object.entries(others).map(([name, count]) => `${name.replace("_", " ")} ${count}`).join(", ")}\n`);
     if (stop.signal.aborted) live.warn("stopped; a rerun goes on from here");
     return stop.signal.aborted ? 130 : counts.refused > 0 ? 1 : 0;

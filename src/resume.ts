@@ -5,7 +5,7 @@ import { type Entry, renderBlock, safeLine, safeLines } from "./block.ts";
 import { asRecord, asText } from "./cline.ts";
 import { createClient, reasonOf } from "./client.ts";
 import { readConfig } from "./config.ts";
-import { candidates, chosen, projectNamer, readChoice, resumeLine, warner } from "./history.ts";
+import { candidates, chosen, folderOf, projectNamer, readChoice, resumeLine, warner } from "./history.ts";
 import { attempt, findSessions, type PastSession, readSession } from "./past.ts";
 import { realFolder } from "./project.ts";
 import { type Command, plainText, type Shell, UsageError } from "./shell.ts";
@@ -39,8 +39,9 @@ export const resume: Command = {
       return 0;
     }
     if (session.editor !== undefined) throw new Error(`this session is not the CLI's: ${line}`);
-    if (session.cwd !== undefined && !existsSync(session.cwd)) throw new Error(`its folder is gone (${plainText(session.cwd)}); from any other: ${plainText(resumeLine({ ...session, cwd: undefined }))}`);
-    return runCline(shell, ["--id", session.id], session.cwd ?? shell.cwd, line);
+    const folder = folderOf(session);
+    if (folder !== undefined && !existsSync(folder)) throw new Error(`its folder is gone (${plainText(folder)}); from any other: ${plainText(resumeLine({ ...session, cwd: undefined }))}`);
+    return runCline(shell, ["--id", session.id], folder ?? shell.cwd, line);
   },
 };
 

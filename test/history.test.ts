@@ -1,6 +1,7 @@
 // What the reader makes of Cline's files, broken ones too, and what `history` lists.
 import assert from "node:assert/strict";
-import { mkdirSync, readdirSync, statSync, symlinkSync, truncateSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { closeSync, existsSync, mkdirSync, openSync, readdirSync, statSync, symlinkSync, truncateSync } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, join } from "node:path";
 import test from "node:test";
@@ -10,6 +11,8 @@ import { bareWords } from "../src/prompt.ts";
 import { workOf } from "../src/work.ts";
 import { EXTENSION, LEGACY_TASK, openHome, type Ran } from "./helpers/past.ts";
 import { startPalinode } from "./helpers/palinode.ts";
+
+declare const REPOSITORY: string;
 
 interface Row {
   id: string;
@@ -58,9 +61,9 @@ test("project, since and limit choose", async (t) => {
   const idsFor = async (...words: string[]) => rowsOf(await home.run(["history", "--json", ...words])).map(({ id }) => id);
   assert.deepEqual(await idsFor(), ["new", "mid", "old"]);
   assert.deepEqual([await idsFor("--project", "alpha"), await idsFor("--project", "project/beta")], [["mid", "old"], ["new"]]);
-  assert.deepEqual([await idsFor("--since", "2026-01-01"), await idsFor("--since", "2h"), await idsFor("--since", "2025-01-01")], [["new", "mid"], ["new"], ["new", "mid", "old"]]);
+  assert.deepEqual([await idsFor("--since", "2026-01-01"), await idsFor("--since", "2h"), await idsFor("--since", "2026-01-02T05:00:00Z"), await idsFor("--since", "2025-01-01")], [["new", "mid"], ["new"], ["new"], ["new", "mid", "old"]]);
   assert.deepEqual([await idsFor("--limit", "1"), await idsFor("--limit", "2", "--project", "alpha")], [["new"], ["mid", "old"]]);
-  for (const wrong of [["--since", "soon"], ["--limit", "0"], ["--limit", "many"], ["--nonsense"]]) assert.equal((await home.run(["history", ...wrong])).code, 2, wrong.join(" "));
+  for (const wrong of [["--since", "soon"], ["--limit", "0"], ["--limit", "many"], ["--nonsense"], ["--since", "5"], ["--since", "2026"], ["--since", "2026-1-3"], ["--since", "2026-01-31 or so"], ["--project", "日本"], ["--project", ""], ["--project", "project/"]]) assert.equal((await home.run(["history", ...wrong])).code, 2, wrong.join(" "));
 });
 
 test("sub-agents, teammates and sessions in which nothing was said are no sessions", async (t) => {
@@ -250,6 +253,21 @@ test("paths and titles are safe to print and to paste", async (t) => {
   assert.ok(out.includes("cd '/w/it'\\''s here; rm -rf $HOME' && cline --id a"), out);
   assert.ok(out.includes("--id 'b'\\''; touch x'"), out);
   assert.doesNotMatch(out, /[\u0000-\u0009\u000b-\u001f]/);
+});
+
+test("a folder that is no whole path is not gone to", async (t) => {
+  const home = openHome(t);
+  for (const [index, cwd] of ["-P", "~/x", "shop"].entries()) home.session(`s${index}`, ["x"], { cwd });
+  assert.deepEqual(rowsOf(await home.run(["history", "--json"])).map(({ resume }) => resume).sort(), ["cline --id s0", "cline --id s1", "cline --id s2"]);
+});
+
+test("a list that could not be written is a failure", { skip: !existsSync("/dev/full") }, (t) => {
+  const home = openHome(t);
+  home.session("s", ["x"]);
+  const full = openSync("/dev/full", "w");
+  t.after(() => closeSync(full));
+  const { status, stderr } = spawnSync(process.execPath, [join(REPOSITORY, "dist/palinode.js"), "history"], { cwd: home.folder, env: home.env, stdio: ["ignore", full, "pipe"] });
+  assert.deepEqual([status, String(stderr)], [1, "palinode: the output could not be written (ENOSPC)\n"]);
 });
 
 test("a reader that has seen enough of a long list is no failure", async (t) => {

@@ -160,6 +160,8 @@ test("a server that is away, forbids it or wants a token ends the import at once
   assert.doesNotMatch((await run([], { PALINODE_API_TOKEN: "wrong-token" })).err, /wrong-token/);
   assert.match((await run([], { PALINODE_API_URL: away.url })).err, /refused[\s\S]*start palinode-api/);
   assert.match((await run([], { PALINODE_API_TOKEN: "right" })).out, /sent 2/);
+  const { sent, refused, stopped, left } = JSON.parse((await run(["--json"], { PALINODE_API_URL: away.url })).out);
+  assert.deepEqual([sent, refused, stopped, left], [0, 1, "refused", 1]);
   const paused = await open(t, { policy: { capture: "capture_paused" } });
   paused.home.session("a", ["one", "x", "two"]);
   assert.match((await paused.run()).err, /capture_paused[\s\S]*policy/);
@@ -198,6 +200,23 @@ test("a limit is obeyed as long as the server says, and the session is not lost"
   });
   const counts = await importSessions(findSessions(importer.env, assert.fail), { ...importer, quietMs: () => quietMs });
   assert.deepEqual([counts.sent, counts.refused, posts], [2, 0, [0, 90_000, 90_000]]);
+});
+
+test("more quiet than five minutes is not waited for", async (t) => {
+  for (const [quietMs, expected] of [[300_000, { sent: 2, refused: 0 }], [300_001, { sent: 0, refused: 1, stopped: "rate-limited", left: 1 }], [2 ** 31, { sent: 0, refused: 1, stopped: "rate-limited", left: 1 }]] as const) {
+    let posts = 0;
+    const { importer, clock, told } = await unit(t, 2, {
+      post: async () => {
+        posts += 1;
+        if (posts === 1) throw new PalinodeError("/save", "rate-limited", 429);
+        return RECEIPT;
+      },
+    });
+    const counts = await importSessions(findSessions(importer.env, assert.fail), { ...importer, quietMs: () => quietMs });
+    assert.deepEqual(counts, { unchanged: 0, too_short: 0, broken: 0, ...expected });
+    assert.equal(clock.now(), expected.sent === 2 ? 300_000 : 0);
+    if (expected.sent === 0) assert.match(told.at(-1)!, /stopped with 1 left: the server wants quiet; try again later/);
+  }
 });
 
 test("trouble that is not a session's own ends the import after three in a row", async (t) => {
