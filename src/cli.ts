@@ -7,7 +7,7 @@ import { history } from "./history.ts";
 import { importCommand } from "./import.ts";
 import { installCommand, uninstallCommand } from "./install.ts";
 import { handoff, resume } from "./resume.ts";
-import { type Command, type Shell, UsageError } from "./shell.ts";
+import { type Command, plainText, type Shell, UsageError } from "./shell.ts";
 import { HOMEPAGE, VERSION } from "./version.ts";
 
 /** The verbs, in the order in which help lists them. */
@@ -37,7 +37,7 @@ export async function runCli(args: readonly string[], shell: Shell): Promise<num
     return await command.run(shell, positionals, values as Record<string, string | boolean>);
   } catch (error) {
     const isWrongUse = error instanceof UsageError;
-    shell.err(`palinode: ${error instanceof Error ? error.message : "failed"}\n${isWrongUse ? "Try: node palinode.js --help\n" : ""}`);
+    shell.err(`palinode: ${error instanceof Error ? plainText(error.message) : "failed"}\n${isWrongUse ? "Try: node palinode.js --help\n" : ""}`);
     return isWrongUse ? 2 : 1;
   }
 }

@@ -62,6 +62,11 @@ export function asText(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
+/** Returns text and numbers as text, else "". `String` throws on what cannot become a text, as `{"toString":null}`. */
+export function textOf(value: unknown): string {
+  return typeof value === "string" || typeof value === "number" ? String(value) : "";
+}
+
 /** Returns what a hook call is about, or undefined when the payload holds no messages to work on. */
 export function readHookCall(payload: unknown): HookCall | undefined {
   const { snapshot, request, result } = asRecord(payload);
@@ -107,7 +112,7 @@ export function textsOf(message: Message): string[] {
 /** Returns the tool calls of a message. */
 export function toolCallsOf(message: Message): ToolCall[] {
   return partsOf(message).flatMap((part) =>
-    part.type === "tool-call" ? [{ id: String(part.toolCallId), name: String(part.toolName), input: part.input }] : [],
+    part.type === "tool-call" ? [{ id: textOf(part.toolCallId), name: textOf(part.toolName), input: part.input }] : [],
   );
 }
 
@@ -115,7 +120,7 @@ export function toolCallsOf(message: Message): ToolCall[] {
 export function toolResultsOf(message: Message): ToolResult[] {
   return partsOf(message).flatMap((part) =>
     part.type === "tool-result"
-      ? [{ id: String(part.toolCallId), name: String(part.toolName), output: parsed(part.output), isError: part.isError === true }]
+      ? [{ id: textOf(part.toolCallId), name: textOf(part.toolName), output: parsed(part.output), isError: part.isError === true }]
       : [],
   );
 }

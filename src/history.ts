@@ -1,4 +1,5 @@
 // `history`: which past sessions a command is about, and the list of them. Finding and reading them is the work of `past`.
+import { isAbsolute } from "node:path";
 import { textsOf } from "./cline.ts";
 import { readConfig } from "./config.ts";
 import { findSessions, lastAt, type PastSession, readSession, type ReadSession, type Warn } from "./past.ts";
@@ -48,8 +49,11 @@ export const history: Command = {
 
 /** Returns which sessions the words and options of a command mean. Throws `UsageError`. */
 export function readChoice(words: readonly string[], { project, since, limit }: Values, defaultLimit: number): Choice {
+  const slug = slugOf(String(project ?? "").replace(/^project\//, ""));
+  // "" would mean every project, which nobody asked for.
+  if (project !== undefined && slug === "") throw new UsageError("--project takes a name with letters from a to z, or digits");
   return {
-    project: project === undefined ? "" : slugOf(String(project).replace(/^project\//, "")),
+    project: slug,
     since: since === undefined ? 0 : readSince(String(since)),
     limit: limit === undefined ? defaultLimit : readCount("limit", limit),
     words: words.join(" ").toLowerCase().split(/\s+/).filter((word) => word !== ""),
@@ -104,7 +108,13 @@ export function warner(shell: Shell): Warn {
 /** Returns how a session is reopened: a line for a shell, or where the extension lists it. */
 export function resumeLine({ id, cwd, editor }: PastSession): string {
   if (editor !== undefined) return `open task ${id} from Cline's history in ${editor}`;
-  return `${cwd === undefined ? "" : `cd ${quoted(cwd)} && `}cline --id ${quoted(id)}`;
+  const folder = folderOf({ cwd });
+  return `${folder === undefined ? "" : `cd ${quoted(folder)} && `}cline --id ${quoted(id)}`;
+}
+
+/** Returns the folder of a session, or undefined: a path that is not whole would lead elsewhere, or be an option of `cd`. */
+export function folderOf({ cwd }: Pick<PastSession, "cwd">): string | undefined {
+  return cwd !== undefined && isAbsolute(cwd) ? cwd : undefined;
 }
 
 function quoted(word: string): string {
@@ -145,6 +155,7 @@ export function localTime(at: number): string {
 function readSince(text: string): number {
   const [, count, unit] = /^(\d{1,6})([hdw])$/.exec(text) ?? [];
   const at = unit === undefined ? Date.parse(text) : Date.now() - Number(count) * (UNIT_MS[unit] ?? 0);
-  if (Number.isNaN(at) || !/^\d/.test(text)) throw new UsageError("--since takes a date as 2026-01-31, or 24h, 7d, 2w");
+  // `Date.parse` takes nearly anything for a date: 5 for May 2001.
+  if (Number.isNaN(at) || (unit === undefined && !/^\d{4}-\d\d-\d\d(?:[T ][\d:.Z+-]+)?$/.test(text))) throw new UsageError("--since takes a date as 2026-01-31, or 24h, 7d, 2w");
   return at;
 }

@@ -1,10 +1,11 @@
 // `import`: sends past sessions to Palinode, each once and again only when it changed. Which ones is the work of
 // `history`, what a memory says that of `snapshot`.
 import { setTimeout as sleep } from "node:timers/promises";
+import { asRecord, asText } from "./cline.ts";
 import { type Client, createClient, PalinodeError, type Reason, reasonOf } from "./client.ts";
 import { readConfig } from "./config.ts";
 import { candidates, CHOICE, projectNamer, readChoice, readCount, warner } from "./history.ts";
-import { type PastSession, readSession, type Warn } from "./past.ts";
+import { attempt, type PastSession, readSession, type Warn } from "./past.ts";
 import { digestOf } from "./prompt.ts";
 import { type Command, plainText, printJson, type Shell, UsageError, type Values } from "./shell.ts";
 import { memoryOf } from "./snapshot.ts";
@@ -19,6 +20,8 @@ const WINDOW_MS = 61_000;
 /** A server may embed before it answers. */
 const SAVE_TIMEOUT_MS = 60_000;
 const MAX_TRIES = 5;
+/** A server that wants more quiet than this is not waited for. */
+const MAX_QUIET_MS = 5 * 60_000;
 /** So many in a row without a usable answer: it is the server, not the session. */
 const MAX_FAILURES = 3;
 const REPORT_EVERY = 20;
@@ -26,7 +29,7 @@ const BAR_CHARS = 24;
 /** What no other session would fare better with, and what to do about it. */
 const HOPELESS: Partial<Record<Reason, string>> = {
   refused: "start palinode-api, or set PALINODE_API_URL", dns: "look at PALINODE_API_URL", unauthorized: "look at PALINODE_API_TOKEN",
-  denied: "the server's policy forbids it", "rate-limited": "the server wants quiet",
+  denied: "the server's policy forbids it", "rate-limited": "the server wants quiet; try again later",
 };
 
 /** Time, passed in so that a test need not wait. */
@@ -36,12 +39,16 @@ export interface Clock {
   wait(ms: number): Promise<unknown>;
 }
 
+/** How many sessions became what. */
 export interface ImportCounts {
   sent: number;
   unchanged: number;
   too_short: number;
   broken: number;
   refused: number;
+  /** Only where it ended early: the reason code or "interrupted", and how many sessions were not come to. */
+  stopped?: string;
+  left?: number;
 }
 
 export interface Importer {
@@ -66,7 +73,7 @@ export interface Importer {
 export async function importSessions(sessions: readonly PastSession[], importer: Importer): Promise<ImportCounts> {
   const { client, state, clock, signal, onDone } = importer;
   const counts: ImportCounts = { sent: 0, unchanged: 0, too_short: 0, broken: 0, refused: 0 };
-  const warn: Warn = (text) => (counts.broken += 1, importer.warn(text));
+  const warn: Warn = (text, isLost) => (counts.broken += isLost ? 1 : 0, importer.warn(text));
   const pace = createPace(clock);
   let failures = 0;
 
@@ -75,12 +82,14 @@ export async function importSessions(sessions: readonly PastSession[], importer:
       await pace();
       if (signal.aborted) return signal;
       try {
-        await client.post("/save", body, { timeoutMs: SAVE_TIMEOUT_MS, signal });
-        return undefined;
+        const { rel_path, file_path } = asRecord(await client.post("/save", body, { timeoutMs: SAVE_TIMEOUT_MS, signal }));
+        // Something else that answers at this address has stored nothing.
+        return (asText(rel_path) ?? asText(file_path)) === undefined ? new PalinodeError("/save", "bad-response", undefined, "no receipt") : undefined;
       } catch (error) {
-        if (signal.aborted || reasonOf(error) !== "rate-limited" || tries === MAX_TRIES) return error;
-        importer.warn(`the server has had enough for now; going on in ${Math.ceil(importer.quietMs() / 1000)} s`);
-        await clock.wait(importer.quietMs());
+        const quietMs = importer.quietMs();
+        if (signal.aborted || reasonOf(error) !== "rate-limited" || tries === MAX_TRIES || quietMs > MAX_QUIET_MS) return error;
+        importer.warn(`the server has had enough for now; going on in ${Math.ceil(quietMs / 1000)} s`);
+        await clock.wait(quietMs);
       }
     }
   }
@@ -88,19 +97,20 @@ export async function importSessions(sessions: readonly PastSession[], importer:
   for (const [index, session] of sessions.entries()) {
     // Reading is synchronous: an interrupt is heard here.
     if (index % REPORT_EVERY === 0) await clock.wait(0);
-    if (signal.aborted) break;
-    const prepared = prepare(session, importer, warn);
+    if (signal.aborted) return { ...counts, stopped: "interrupted", left: sessions.length - index };
+    const prepared = attempt(session.file, warn, () => prepare(session, importer, warn));
     if (typeof prepared === "string") counts[prepared] += 1;
     const error = typeof prepared === "object" ? await save(prepared.body) : undefined;
-    if (signal.aborted) break;
+    if (signal.aborted && error !== undefined) return { ...counts, stopped: "interrupted", left: sessions.length - index };
     if (error !== undefined) {
       counts.refused += 1;
       failures += isTrouble(error) ? 1 : 0;
       importer.warn(`${session.id} was refused: ${error instanceof Error ? error.message : "failed"}`);
       const advice = HOPELESS[reasonOf(error)] ?? (failures === MAX_FAILURES ? "the server does not answer as it should" : undefined);
       if (advice !== undefined) {
-        importer.warn(`stopped with ${sessions.length - index - 1} left: ${advice}. A rerun goes on from here.`);
-        break;
+        const left = sessions.length - index - 1;
+        importer.warn(`stopped with ${left} left: ${advice}. A rerun goes on from here.`);
+        return { ...counts, stopped: reasonOf(error), left };
       }
     } else if (typeof prepared === "object") {
       counts.sent += 1;
@@ -125,14 +135,16 @@ export const importCommand: Command = {
     const live = liveImporter(shell, values, choice.project, stop.signal);
     const isDry = values["dry-run"] === true;
     const importer = isDry ? dry(live, (body) => void (values.json === true ? bodies.push(body) : shell.out(shown(body)))) : live;
-    const all = candidates(shell, choice, live.warn);
+    let lost = 0;
+    const all = candidates(shell, choice, (text, isLost) => (lost += isLost ? 1 : 0, live.warn(text)));
     if (values.limit === undefined && all.length > choice.limit) live.warn(`only the newest ${choice.limit} of ${all.length} sessions; --all takes the rest`);
     process.once("SIGINT", interrupt);
     // Oldest first: what the server has newest is the newest session.
     const counts = await importSessions(all.slice(0, choice.limit).reverse(), importer);
     process.off("SIGINT", interrupt);
-    const { sent, ...others } = counts;
-    if (values.json === true) printJson(shell, isDry ? { would_send: bodies, ...others } : counts);
+    counts.broken += lost;
+    const { sent, stopped, ...others } = counts;
+    if (values.json === true) printJson(shell, isDry ? { would_send: bodies, ...others, stopped } : counts);
     else shell.out(`${isDry ? "would send" : "sent"} ${sent}, ${Object.entries(others).map(([name, count]) => `${name.replace("_", " ")} ${count}`).join(", ")}\n`);
     if (stop.signal.aborted) live.warn("stopped; a rerun goes on from here");
     return stop.signal.aborted ? 130 : counts.refused > 0 ? 1 : 0;
@@ -142,7 +154,7 @@ export const importCommand: Command = {
 function liveImporter(shell: Shell, values: Values, project: string, signal: AbortSignal): Importer {
   const { config, problems } = readConfig(null, shell.env, shell.cwd);
   const warn = warner(shell);
-  problems.forEach(warn);
+  problems.forEach((problem) => warn(problem));
   let quietMs = 0;
   return {
     client: createClient(config, (ms) => (quietMs = ms)),
@@ -160,7 +172,7 @@ function liveImporter(shell: Shell, values: Values, project: string, signal: Abo
 /** Returns an importer that shows what it would send, and neither waits nor leaves a mark. */
 function dry(live: Importer, show: (body: Record<string, unknown>) => void): Importer {
   const clock = { now: live.clock.now, wait: () => live.clock.wait(0) };
-  return { ...live, clock, client: { ...live.client, post: async (_, body) => show(body) }, state: { ...live.state, write: () => true }, onDone: () => undefined };
+  return { ...live, clock, client: { ...live.client, post: async (_, body) => (show(body), { rel_path: body.slug }) }, state: { ...live.state, write: () => true }, onDone: () => undefined };
 }
 
 interface Prepared {

@@ -16,8 +16,14 @@ export const plugin = createPalinodePlugin();
 export default plugin;
 
 if (isRunDirectly()) {
-  // A reader that has seen enough, as `head` has, is no failure.
-  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => process.exit(0));
+  // A reader that has seen enough, as `head` has, is no failure; a full disk is one.
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on("error", ({ code }: NodeJS.ErrnoException) => {
+      if (code === "EPIPE") process.exit(0);
+      if (stream === process.stdout) process.stderr.write(`palinode: the output could not be written (${code})\n`);
+      process.exit(1);
+    });
+  }
   void runCli(process.argv.slice(2), {
     out: (text) => void process.stdout.write(text),
     err: (text) => void process.stderr.write(text),

@@ -1,7 +1,7 @@
 // Stored messages in the shape of `cline.ts`. Those of the old editor extension hold tool calls as XML in the assistant's
 // text, and results as texts of the user's messages, with what the person said beside or inside them.
 // Source: recordings/sessions; the extension's core/prompts/responses.ts and core/assistant-message.
-import { asRecord, asText, type Message, partsOf, textsOf } from "./cline.ts";
+import { asRecord, asText, type Message, partsOf, textOf, textsOf } from "./cline.ts";
 
 /** Tools whose one argument is what the assistant says. */
 const SAYS: Readonly<Record<string, string>> = { attempt_completion: "result", plan_mode_respond: "response", ask_followup_question: "question" };
@@ -31,7 +31,7 @@ export function legacyMessages(raw: readonly unknown[]): Message[] {
   return raw.map(storedMessage).flatMap(({ role, createdAt, modelInfo, content }, index) => {
     const base = { role, createdAt, modelInfo: { id: asRecord(modelInfo).modelId } };
     if (role !== "assistant") return userMessages(base, partsOf({ content }), open);
-    const parts = partsOf({ content }).flatMap((part) => (part.type === "text" ? spokenAndCalled(String(part.text), index) : [part]));
+    const parts = partsOf({ content }).flatMap((part) => (part.type === "text" ? spokenAndCalled(textOf(part.text), index) : [part]));
     open = parts.filter((part) => part.type === "tool-call");
     return [{ ...base, content: parts }];
   });
@@ -45,7 +45,7 @@ export function legacyCwd(raw: readonly unknown[]): string | undefined {
 function storedPart(part: Part): Part[] {
   const { type, id, name, input, content } = part;
   if (type === "tool_use") {
-    const said = asText(asRecord(input)[SAYS[String(name)] ?? ""]);
+    const said = asText(asRecord(input)[SAYS[textOf(name)] ?? ""]);
     return [said === undefined ? { type: "tool-call", toolCallId: id, toolName: name, input } : { type: "text", text: said }];
   }
   if (type !== "tool_result") return type === "text" ? [part] : [];
@@ -53,7 +53,7 @@ function storedPart(part: Part): Part[] {
 }
 
 function resultPart(toolCallId: unknown, toolName: unknown, output: unknown, isError = false): Part {
-  return { type: "tool-result", toolCallId, toolName, output, isError: isError || FAILED.test(String(output)) };
+  return { type: "tool-result", toolCallId, toolName, output, isError: isError || FAILED.test(textOf(output)) };
 }
 
 /** A result is a text, a list of text and image parts, or the host's list of entries. */
@@ -91,11 +91,14 @@ function userMessages(base: Message, parts: readonly Part[], open: readonly Part
     else if (last === undefined || SPOKEN.test(text)) texts.push(text);
     else last.output += text;
   }
-  for (const [index, { toolName, output }] of written.entries()) {
-    // The nth result of a tool answers its nth call.
-    const nth = written.slice(0, index).filter((earlier) => earlier.toolName === toolName).length;
-    results.push(resultPart(open.filter((call) => call.toolName === toolName)[nth]?.toolCallId, toolName, output));
+  // The nth result of a tool answers its nth call.
+  const callIds = new Map<unknown, unknown[]>();
+  for (const { toolName, toolCallId } of open.toReversed()) {
+    const ids = callIds.get(toolName) ?? [];
+    ids.push(toolCallId);
+    callIds.set(toolName, ids);
   }
+  for (const { toolName, output } of written) results.push(resultPart(callIds.get(toolName)?.pop(), toolName, output));
   texts.push(...results.flatMap(({ output }) => (typeof output === "string" ? repliesIn(output) : [])));
   return [
     ...(results.length > 0 ? [{ ...base, role: "tool", content: results }] : []),

@@ -2,15 +2,19 @@
 // a file that cannot be used is named and costs nothing but itself. Source: recordings/sessions, and the extension's store.
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { asRecord, asText, createdAtOf, type Message, modelOf } from "./cline.ts";
+import { stripVTControlCharacters } from "node:util";
+import { asRecord, asText, createdAtOf, type Message, modelOf, textOf, textsOf } from "./cline.ts";
 import { legacyCwd, legacyMessages, storedMessage } from "./past-messages.ts";
 import { clineSessionsDir, type ExtensionRoot, extensionRoots } from "./places.ts";
 import { bareWords, promptsOf } from "./prompt.ts";
-import { clipMarked, oneLine } from "./text.ts";
+import { redact } from "./redact.ts";
+import { clean, clipMarked, oneLine } from "./text.ts";
 
 /** Whole files are parsed at once, so this bounds memory. */
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
 const MAX_TITLE_CHARS = 120;
+/** The host cuts the titles it stores here. Source: recordings/sessions, 0.0.86. */
+const HOST_TITLE_CHARS = 120;
 
 /** A session as its manifest has it; what the manifest lacks is filled in when it is read. */
 export interface PastSession {
@@ -39,14 +43,14 @@ export interface ReadSession extends PastSession {
   readonly summary: string;
 }
 
-/** Hears of each file that could not be used. */
-export type Warn = (text: string) => void;
+/** Hears of each file that could not be used; `isLost` where that costs a session. */
+export type Warn = (text: string, isLost?: boolean) => void;
 
 /** Returns all sessions, newest first, without reading what was said in them. Never throws. */
 export function findSessions(env: NodeJS.ProcessEnv, warn: Warn): PastSession[] {
   const sessionsDir = clineSessionsDir(env);
   const found = [
-    ...foldersIn(sessionsDir, warn).flatMap((id) => cliSession(sessionsDir, id, warn)),
+    ...foldersIn(sessionsDir, warn).flatMap((id) => attempt(join(sessionsDir, id), warn, () => cliSession(sessionsDir, id, warn)) ?? []),
     ...extensionRoots(env).flatMap((root) => extensionSessions(root, warn)),
   ];
   found.sort((a, b) => lastAt(b) - lastAt(a));
@@ -61,9 +65,23 @@ export function lastAt({ startedAt, endedAt }: PastSession): number {
 
 /** Returns a session with its messages, or undefined when they cannot be read or are another agent's. Never throws. */
 export function readSession(session: PastSession, warn: Warn): ReadSession | undefined {
-  const raw = readJson(session.file, warn);
+  return attempt(session.file, warn, () => readMessages(session, warn));
+}
+
+/** Returns what `work` does, or undefined when it throws: then `path` is named as what a session is lost with. */
+export function attempt<T>(path: string, warn: Warn, work: () => T): T | undefined {
+  try {
+    return work();
+  } catch (error) {
+    warn(`skipped ${path}: ${reason(error)}`, true);
+    return undefined;
+  }
+}
+
+function readMessages(session: PastSession, warn: Warn): ReadSession | undefined {
+  const raw = readJson(session.file, (text) => warn(text, true));
   const list = Array.isArray(raw) ? raw : asRecord(raw).messages;
-  if (raw !== undefined && !Array.isArray(list)) warn(`skipped ${session.file}: it holds no messages`);
+  if (raw !== undefined && !Array.isArray(list)) warn(`skipped ${session.file}: it holds no messages`, true);
   // Sub-agents and teammates have files of the same form.
   if (!Array.isArray(list) || (asText(asRecord(raw).agent) ?? "lead") !== "lead") return undefined;
   const messages = session.editor === undefined ? list.map(storedMessage) : legacyMessages(list);
@@ -93,7 +111,7 @@ function cliSession(root: string, id: string, warn: Warn): PastSession[] {
   return [{
     id,
     editor: undefined,
-    title: titleOf({ content: asText(metadata.title) ?? asText(manifest.prompt) ?? "" }),
+    title: titleOf({ content: withoutCutWord(asText(metadata.title)) ?? asText(manifest.prompt) ?? "" }),
     cwd: asText(manifest.cwd) ?? asText(manifest.workspace_root),
     remoteUrls: url === undefined ? [] : [`origin: ${url}`],
     startedAt: timeOf(manifest.started_at) ?? timeOf(manifest.created_at),
@@ -106,25 +124,29 @@ function cliSession(root: string, id: string, warn: Warn): PastSession[] {
 function extensionSessions({ editor, path }: ExtensionRoot, warn: Warn): PastSession[] {
   const ids = foldersIn(join(path, "tasks"), warn);
   const listed = ids.length > 0 ? readIfThere(join(path, "state", "taskHistory.json"), warn) : [];
-  const entries = new Map(Array.isArray(listed) ? listed.map((entry) => [String(asRecord(entry).id), asRecord(entry)]) : []);
+  const entries = new Map(Array.isArray(listed) ? listed.map((entry) => [textOf(asRecord(entry).id), asRecord(entry)]) : []);
   return ids.flatMap((id) => {
     const file = join(path, "tasks", id, "api_conversation_history.json");
-    const messages = statSync(file, { throwIfNoEntry: false });
-    if (messages === undefined) return [];
-    const entry = entries.get(id) ?? {};
-    return [{
-      id,
-      editor: editor.replace(/^Code/, "VS Code"),
-      title: titleOf({ content: asText(entry.task) ?? "" }),
-      cwd: asText(entry.cwdOnTaskInitialization) ?? asText(entry.shadowGitConfigWorkTree),
-      remoteUrls: [],
-      // A task's id is when it was made.
-      startedAt: /^\d{13}$/.test(id) ? Number(id) : undefined,
-      endedAt: timeOf(entry.ts) ?? messages.mtimeMs,
-      model: asText(entry.modelId),
-      file,
-    }];
+    return attempt(file, warn, () => task(id, editor, file, entries.get(id) ?? {})) ?? [];
   });
+}
+
+/** Returns nothing where a folder holds no messages. Throws when they cannot be looked at, as in a loop of links. */
+function task(id: string, editor: string, file: string, entry: Record<string, unknown>): PastSession[] {
+  const messages = statSync(file, { throwIfNoEntry: false });
+  if (messages === undefined) return [];
+  return [{
+    id,
+    editor: editor.replace(/^Code/, "VS Code"),
+    title: titleOf({ content: asText(entry.task) ?? "" }),
+    cwd: asText(entry.cwdOnTaskInitialization) ?? asText(entry.shadowGitConfigWorkTree),
+    remoteUrls: [],
+    // A task's id is when it was made.
+    startedAt: /^\d{13}$/.test(id) ? Number(id) : undefined,
+    endedAt: timeOf(entry.ts) ?? messages.mtimeMs,
+    model: asText(entry.modelId),
+    file,
+  }];
 }
 
 function summaryBeside({ file }: PastSession, warn: Warn): string {
@@ -133,13 +155,24 @@ function summaryBeside({ file }: PastSession, warn: Warn): string {
   return asText(summaries.at(-1)?.summary) ?? "";
 }
 
+/** Returns what the person said. Escape sequences go first: what they leave behind could split a secret. */
+export function wordsOf(message: Message): string {
+  return bareWords({ ...message, content: textsOf(message).map((text) => ({ type: "text", text: stripVTControlCharacters(text) })) });
+}
+
+/** Secrets go before the cut: half of one is not known for one. */
 function titleOf(message: Message): string {
-  return clipMarked(oneLine(bareWords(message)), MAX_TITLE_CHARS);
+  return clipMarked(oneLine(redact(clean(wordsOf(message)))), MAX_TITLE_CHARS);
+}
+
+/** Returns a title without the word that the host may have cut short, for the same reason. */
+function withoutCutWord(title: string | undefined): string | undefined {
+  return title !== undefined && title.length >= HOST_TITLE_CHARS ? asText(title.slice(0, Math.max(0, title.search(/\s\S*$/)))) : title;
 }
 
 /** ISO text or epoch milliseconds that a date can be made of. */
 function timeOf(value: unknown): number | undefined {
-  const at = typeof value === "string" ? Date.parse(value) : Number(value);
+  const at = typeof value === "string" ? Date.parse(value) : typeof value === "number" ? value : NaN;
   return at > 0 && at < 8e15 ? at : undefined;
 }
 

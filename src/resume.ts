@@ -5,8 +5,8 @@ import { type Entry, renderBlock, safeLine, safeLines } from "./block.ts";
 import { asRecord, asText } from "./cline.ts";
 import { createClient, reasonOf } from "./client.ts";
 import { readConfig } from "./config.ts";
-import { candidates, chosen, projectNamer, readChoice, resumeLine, warner } from "./history.ts";
-import { findSessions, type PastSession, readSession } from "./past.ts";
+import { candidates, chosen, folderOf, projectNamer, readChoice, resumeLine, warner } from "./history.ts";
+import { attempt, findSessions, type PastSession, readSession } from "./past.ts";
 import { realFolder } from "./project.ts";
 import { type Command, plainText, type Shell, UsageError } from "./shell.ts";
 import { bodyOf } from "./snapshot.ts";
@@ -39,8 +39,9 @@ export const resume: Command = {
       return 0;
     }
     if (session.editor !== undefined) throw new Error(`this session is not the CLI's: ${line}`);
-    if (session.cwd !== undefined && !existsSync(session.cwd)) throw new Error(`its folder is gone (${plainText(session.cwd)}); from any other: ${plainText(resumeLine({ ...session, cwd: undefined }))}`);
-    return runCline(shell, ["--id", session.id], session.cwd ?? shell.cwd, line);
+    const folder = folderOf(session);
+    if (folder !== undefined && !existsSync(folder)) throw new Error(`its folder is gone (${plainText(folder)}); from any other: ${plainText(resumeLine({ ...session, cwd: undefined }))}`);
+    return runCline(shell, ["--id", session.id], folder ?? shell.cwd, line);
   },
 };
 
@@ -63,9 +64,14 @@ async function handoffPrompt(shell: Shell, words: string): Promise<string> {
   const project = projectFor({ cwd: shell.cwd, remoteUrls: [] });
   const warn = warner(shell);
   const entries: Entry[] = [];
-  const latest = findSessions(shell.env, warn).find((session) => session.cwd === shell.cwd || (project !== "" && projectFor(session) === project));
-  const read = latest && readSession(latest, warn);
-  if (read) entries.push({ heading: "### Last session here", lines: safeLines(clipLines(bodyOf(read), MAX_SESSION_CHARS)) });
+  for (const session of findSessions(shell.env, warn)) {
+    if (session.cwd !== shell.cwd && (project === "" || projectFor(session) !== project)) continue;
+    const read = readSession(session, warn);
+    const body = read && attempt(session.file, warn, () => bodyOf(read));
+    if (body === undefined) continue;
+    entries.push({ heading: "### Last session here", lines: safeLines(clipLines(body, MAX_SESSION_CHARS)) });
+    break;
+  }
   try {
     const known = asRecord(await createClient(config).post("/context/prime", { cwd: realFolder(shell.cwd), project: project || undefined }));
     for (const [key, heading] of Object.entries(PRIME)) {

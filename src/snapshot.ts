@@ -1,9 +1,9 @@
 // What a past session becomes as a memory: the body of `POST /save`, in words the server takes (palinode-api.md, 2.9, 2.10).
+import { createHash } from "node:crypto";
 import { described, lastAnswer, listed, safe, safeText } from "./capture.ts";
 import { asRecord, type Message, textsOf } from "./cline.ts";
 import { isoTime, localTime, resumeLine } from "./history.ts";
-import { lastAt, type ReadSession } from "./past.ts";
-import { bareWords } from "./prompt.ts";
+import { lastAt, type ReadSession, wordsOf } from "./past.ts";
 import { clipMarked, clipMiddle } from "./text.ts";
 import { workOf } from "./work.ts";
 
@@ -14,6 +14,10 @@ const MAX_PROMPTS_CHARS = 1800;
 const MAX_ERROR_CHARS = 160;
 const MAX_SECTION_CHARS = 1200;
 const MAX_LISTED = 20;
+const MAX_SLUG_CHARS = 80;
+
+/** Ids as Cline makes them stay apart in a slug. */
+const CLINE_ID = /^\d{13}(?:_[a-z0-9]+)?$/;
 
 /** The server refuses texts of which more than 0.4 are other characters than these. */
 const SPECIAL = /[^\p{L}\p{N} .,!?\-_\n#:()[\]{}'"]/gu;
@@ -28,7 +32,7 @@ export function memoryOf(session: ReadSession, project: string): Record<string, 
   return {
     content: bodyOf(session),
     type: "ProjectSnapshot",
-    slug: `cline-session-${id.toLowerCase().replace(/[^a-z0-9]+/g, "-")}`.replace(/-+$/, ""),
+    slug: slugFor(id),
     title: safe(session.title),
     entities: project === "" ? [] : [`project/${project}`],
     source: "cline-import",
@@ -36,10 +40,17 @@ export function memoryOf(session: ReadSession, project: string): Record<string, 
   };
 }
 
+/** A slug has fewer letters than an id may have: where two ids could get the same one, a digest keeps them apart. */
+function slugFor(id: string): string {
+  const slug = `cline-session-${id.toLowerCase().replace(/[^a-z0-9]+/g, "-")}`;
+  if (CLINE_ID.test(id)) return slug;
+  return `${slug.slice(0, MAX_SLUG_CHARS).replace(/-+$/, "")}-${createHash("sha256").update(id).digest("hex").slice(0, 8)}`;
+}
+
 /** Returns what a session was about and what came of it, as safe lines of at most 6,000 characters. */
 export function bodyOf(session: ReadSession): string {
   const { prompts, messages, title, summary } = session;
-  const asked = prompts.map((prompt) => safe(bareWords(prompt))).filter((words) => words !== "");
+  const asked = prompts.map((prompt) => safe(wordsOf(prompt))).filter((words) => words !== "");
   const promptChars = Math.min(MAX_PROMPT_CHARS, Math.max(MIN_PROMPT_CHARS, Math.floor(MAX_PROMPTS_CHARS / asked.length) - 3));
   const { outcomes, edited, read, errors } = workOf(messages);
   const commands = outcomes.filter((outcome) => outcome.isCommand).map(described);

@@ -36,7 +36,7 @@ export function workOf(transcript: readonly Message[]): Work {
     // The extension's results do not name their tool.
     const { name, input } = calls.get(result.id) ?? { name: result.name, input: undefined };
     const own = outcomesOf(result, name, input);
-    outcomes.push(...own);
+    for (const outcome of own) outcomes.push(outcome);
     if (isFailed(result)) errorsOf(result).forEach((error) => errors.add(error));
     else editedFiles(name, input).forEach((file) => edited.add(file));
     const failed = new Set(own.filter((outcome) => outcome.isFailed).map((outcome) => outcome.query));

@@ -1,13 +1,18 @@
 // What the reader makes of Cline's files, broken ones too, and what `history` lists.
 import assert from "node:assert/strict";
-import { mkdirSync, readdirSync, statSync, truncateSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { closeSync, existsSync, mkdirSync, openSync, readdirSync, statSync, symlinkSync, truncateSync } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, join } from "node:path";
 import test from "node:test";
 import { textsOf } from "../src/cline.ts";
 import { findSessions, readSession } from "../src/past.ts";
 import { bareWords } from "../src/prompt.ts";
+import { workOf } from "../src/work.ts";
 import { EXTENSION, LEGACY_TASK, openHome, type Ran } from "./helpers/past.ts";
+import { startPalinode } from "./helpers/palinode.ts";
+
+declare const REPOSITORY: string;
 
 interface Row {
   id: string;
@@ -56,9 +61,9 @@ test("project, since and limit choose", async (t) => {
   const idsFor = async (...words: string[]) => rowsOf(await home.run(["history", "--json", ...words])).map(({ id }) => id);
   assert.deepEqual(await idsFor(), ["new", "mid", "old"]);
   assert.deepEqual([await idsFor("--project", "alpha"), await idsFor("--project", "project/beta")], [["mid", "old"], ["new"]]);
-  assert.deepEqual([await idsFor("--since", "2026-01-01"), await idsFor("--since", "2h"), await idsFor("--since", "2025-01-01")], [["new", "mid"], ["new"], ["new", "mid", "old"]]);
+  assert.deepEqual([await idsFor("--since", "2026-01-01"), await idsFor("--since", "2h"), await idsFor("--since", "2026-01-02T05:00:00Z"), await idsFor("--since", "2025-01-01")], [["new", "mid"], ["new"], ["new"], ["new", "mid", "old"]]);
   assert.deepEqual([await idsFor("--limit", "1"), await idsFor("--limit", "2", "--project", "alpha")], [["new"], ["mid", "old"]]);
-  for (const wrong of [["--since", "soon"], ["--limit", "0"], ["--limit", "many"], ["--nonsense"]]) assert.equal((await home.run(["history", ...wrong])).code, 2, wrong.join(" "));
+  for (const wrong of [["--since", "soon"], ["--limit", "0"], ["--limit", "many"], ["--nonsense"], ["--since", "5"], ["--since", "2026"], ["--since", "2026-1-3"], ["--since", "2026-01-31 or so"], ["--project", "日本"], ["--project", ""], ["--project", "project/"]]) assert.equal((await home.run(["history", ...wrong])).code, 2, wrong.join(" "));
 });
 
 test("sub-agents, teammates and sessions in which nothing was said are no sessions", async (t) => {
@@ -88,6 +93,64 @@ test("a file that cannot be used is named and costs nothing else", async (t) => 
   for (const id of [...Object.keys(broken), "dir"]) assert.match(ran.err, new RegExp(`/${id}\\.messages\\.json`), id);
   for (const file of ["odd.json", "odd.compaction.json"]) assert.ok(ran.err.includes(file), ran.err);
   assert.ok(!ran.err.includes(odd) && !ran.err.includes("good"), ran.err);
+});
+
+test("nothing in a foreign file ends a command for all the others", async (t) => {
+  const home = openHome(t);
+  const no = { toString: null };
+  home.session("good", ["hello", "Decision: keep", "world"], { cwd: home.folder, ended_at: "2026-01-01T00:00:00Z" });
+  home.session("manifest", ["hello", "x", "world"], { started_at: no, ended_at: no, cwd: no, model: no, metadata: { title: no, git: { url: no } } });
+  home.session("nowhere", ["hello", "x", "world"], { cwd: `/w/\0${"a".repeat(9000)}` });
+  const parts = [{ type: "tool_use", id: no, name: no, input: no }, { type: "tool_result", tool_use_id: no, name: no, content: no, is_error: true }, { type: "tool_result", content: [no, { type: "text", text: no }] }, { type: no }, { type: "text", text: no }, { type: "tool-call", toolCallId: no, toolName: no }];
+  const talk = [{ role: "user", content: "hello" }, { role: "assistant", ts: no, modelInfo: no, content: parts }, { role: no, content: no }, { role: "user", metadata: { kind: no }, content: parts }, { role: "user", content: "world" }];
+  home.write(".cline/data/sessions/parts/parts.messages.json", { agent: no, messages: talk });
+  home.write(".cline/data/sessions/parts/parts.compaction.json", { messages: [{ metadata: { kind: "compaction_summary", summary: no } }] });
+  const deep = JSON.stringify({ agent: "lead", messages: [...talk.slice(0, 1), { role: "assistant", content: [{ type: "tool_use", id: "1", name: "editor", input: "DEEP" }] }, ...talk.slice(4)] });
+  home.write(".cline/data/sessions/deep/deep.messages.json", deep.replace("\"DEEP\"", `${"[".repeat(20_000)}${"]".repeat(20_000)}`));
+  const root = `.config/Code/${EXTENSION}`;
+  home.task(root, "1767225600000", talk, { id: no, ts: no, task: no, modelId: no });
+  home.task(root, "1767225600001", LEGACY_TASK, { cwdOnTaskInitialization: "/w/a" });
+  symlinkSync("loop", join(home.folder, root, "tasks/loop"));
+  const ids = ["good", "manifest", "nowhere", "parts", "deep", "1767225600000", "1767225600001"];
+  const listed = await home.run(["history", "--json"]);
+  assert.deepEqual([listed.code, rowsOf(listed).map(({ id }) => id).sort()], [0, [...ids].sort()], listed.err);
+  const sent = await home.run(["import", "--dry-run", "--json", "--min-prompts", "1"]);
+  const { would_send, broken, refused } = JSON.parse(sent.out);
+  assert.deepEqual([sent.code, would_send.map(({ metadata }: { metadata: { session_id: string } }) => metadata.session_id).sort(), broken, refused], [0, ids.filter((id) => id !== "deep").sort(), 2, 0], sent.err);
+  assert.match(sent.err, /tasks\/loop\/api_conversation_history\.json: ELOOP[\s\S]*deep\.messages\.json: Maximum call stack/);
+  assert.equal((await home.run(["resume", "--print", "good"])).code, 0);
+  const server = await startPalinode();
+  await server.close();
+  const handed = await home.run(["handoff", "--print"], { env: { PALINODE_API_URL: server.url } });
+  assert.deepEqual([handed.code, handed.out.includes("- keep")], [0, true], handed.err);
+});
+
+test("a session lost here is said, and the one before it is handed over", async (t) => {
+  const home = openHome(t);
+  home.session("good", ["the matter"], { cwd: home.folder });
+  home.session("cut", ["x"], { cwd: home.folder, ended_at: "2026-12-01T00:00:00Z" });
+  home.write(".cline/data/sessions/cut/cut.messages.json", "{");
+  const server = await startPalinode();
+  await server.close();
+  const handed = await home.run(["handoff", "--print"], { env: { PALINODE_API_URL: server.url } });
+  assert.deepEqual([handed.code, handed.out.includes("the matter"), handed.err.includes("cut.messages.json")], [0, true, true], handed.err);
+});
+
+test("thousands of results in one legacy message are read in a moment, each to its own call", (t) => {
+  const home = openHome(t);
+  const count = 20_000;
+  const calls = Array.from({ length: count }, (_, index) => `<execute_command><command>c${index}</command></execute_command>`).join("");
+  const results = Array.from({ length: count }, (_, index) => ({ type: "text", text: `[execute_command for 'c${index}'] Result:\nCommand failed with exit code ${index}.` }));
+  home.task(`.config/Code/${EXTENSION}`, "1767225600000", [{ role: "user", content: "<task>t</task>" }, { role: "assistant", content: calls }, { role: "user", content: results }]);
+  const start = performance.now();
+  const { outcomes } = workOf(readSession(findSessions(home.env, assert.fail)[0]!, assert.fail)!.messages);
+  assert.ok(performance.now() - start < 3000, `${performance.now() - start} ms`);
+  assert.deepEqual([outcomes.length, outcomes.findIndex(({ query, exitCode }, index) => query !== `c${index}` || exitCode !== index)], [count, -1]);
+});
+
+test("a message of an error goes to the terminal without escape sequences", async (t) => {
+  const ran = await openHome(t).run(["\u001b[31mred\u001b[0m"]);
+  assert.deepEqual([ran.code, ran.err.split("\n")[0]], [2, "palinode: unknown command \"red\""]);
 });
 
 test("a file of 300 MB is skipped with its size, in little memory", async (t) => {
@@ -190,6 +253,21 @@ test("paths and titles are safe to print and to paste", async (t) => {
   assert.ok(out.includes("cd '/w/it'\\''s here; rm -rf $HOME' && cline --id a"), out);
   assert.ok(out.includes("--id 'b'\\''; touch x'"), out);
   assert.doesNotMatch(out, /[\u0000-\u0009\u000b-\u001f]/);
+});
+
+test("a folder that is no whole path is not gone to", async (t) => {
+  const home = openHome(t);
+  for (const [index, cwd] of ["-P", "~/x", "shop"].entries()) home.session(`s${index}`, ["x"], { cwd });
+  assert.deepEqual(rowsOf(await home.run(["history", "--json"])).map(({ resume }) => resume).sort(), ["cline --id s0", "cline --id s1", "cline --id s2"]);
+});
+
+test("a list that could not be written is a failure", { skip: !existsSync("/dev/full") }, (t) => {
+  const home = openHome(t);
+  home.session("s", ["x"]);
+  const full = openSync("/dev/full", "w");
+  t.after(() => closeSync(full));
+  const { status, stderr } = spawnSync(process.execPath, [join(REPOSITORY, "dist/palinode.js"), "history"], { cwd: home.folder, env: home.env, stdio: ["ignore", full, "pipe"] });
+  assert.deepEqual([status, String(stderr)], [1, "palinode: the output could not be written (ENOSPC)\n"]);
 });
 
 test("a reader that has seen enough of a long list is no failure", async (t) => {

@@ -14,6 +14,7 @@ import { EXTENSION, type Home, LEGACY_TASK, openHome } from "./helpers/past.ts";
 import { unsafe } from "./helpers/palinode-save.ts";
 import { type Palinode, type PalinodeOptions, startPalinode } from "./helpers/palinode.ts";
 
+const RECEIPT = { rel_path: "projects/x.md" };
 const SECRET = "Zq7XvK2mWp9RtB4nYs6L";
 
 test("the recorded sessions arrive as snapshots, oldest first", async (t) => {
@@ -72,12 +73,36 @@ test("a dry run prints what would be sent, asks no server and leaves no mark", a
   assert.match((await run()).out, /sent 3/);
 });
 
+test("sessions whose ids differ only in what a slug cannot hold do not overwrite each other", async (t) => {
+  const { home, server, run } = await open(t);
+  const ids = ["日本", "中国", "A_b", "a-b", "a.b", `${"long".repeat(40)}1`, `${"long".repeat(40)}2`, "1767225600000", "1767225600000_a", "1767225600000-a"];
+  for (const id of ids) home.session(id, ["one", "x", "two"]);
+  assert.match((await run()).out, /sent 10,/);
+  const slugs = server.saved.map(({ slug }) => String(slug));
+  assert.deepEqual([new Set(slugs).size, server.memories.size], [10, 10]);
+  for (const own of ["cline-session-1767225600000", "cline-session-1767225600000-a"]) assert.ok(slugs.includes(own), slugs.join(" "));
+  for (const slug of slugs) assert.match(slug, /^[a-z0-9-]{1,90}$/);
+});
+
+test("an answer that is no receipt leaves no mark, and three of them end the import", async (t) => {
+  const { home, server, run } = await open(t);
+  for (const id of ["a", "b", "c", "d"]) home.session(id, ["one", "x", "two"]);
+  for (const body of [{ ok: true }, "null", "5", "[]", { rel_path: "" }, { file_path: 7 }]) {
+    server.fault("/save", { status: 200, body });
+    const ran = await run();
+    assert.deepEqual([ran.code, /sent 0, unchanged 0,.* refused 3/.test(ran.out)], [1, true], ran.out);
+    assert.match(ran.err, /\w was refused: \/save: bad-response, no receipt[\s\S]*stopped with 1 left/);
+  }
+  server.fault("/save", null);
+  assert.match((await run()).out, /sent 4, unchanged 0/);
+});
+
 test("short sessions, projects, dates and numbers are left out as asked", async (t) => {
   const { home, server, run } = await open(t);
   home.session("short", ["one", "x"], { cwd: "/w/alpha" });
   home.session("alpha", ["one", "x", "two"], { cwd: "/w/alpha" });
   home.session("beta", ["one", "x", "two"], { cwd: "/w/beta", ended_at: "2026-03-01T00:00:00Z" });
-  const sent = async (...words: string[]) => JSON.parse((await run([...words, "--json", "--dry-run"])).out).would_send.map(({ slug }: { slug: string }) => slug.replace("cline-session-", ""));
+  const sent = async (...words: string[]) => JSON.parse((await run([...words, "--json", "--dry-run"])).out).would_send.map(({ slug }: { slug: string }) => slug.replace(/^cline-session-(\w+)-[0-9a-f]{8}$/, "$1"));
   assert.deepEqual([await sent(), await sent("--min-prompts", "1"), await sent("--min-prompts", "3")], [["alpha", "beta"], ["short", "alpha", "beta"], []]);
   assert.deepEqual([await sent("--project", "alpha"), await sent("--since", "2026-02-01"), await sent("--limit", "1"), await sent("--all")], [["alpha"], ["beta"], ["beta"], ["alpha", "beta"]]);
   assert.deepEqual(JSON.parse((await run(["--json"])).out), { sent: 2, unchanged: 0, too_short: 1, broken: 0, refused: 0 });
@@ -91,6 +116,14 @@ test("broken files are counted, and the rest is sent", async (t) => {
   home.write(".cline/data/sessions/cut/cut.messages.json", "{");
   const ran = await run();
   assert.deepEqual([ran.code, /sent 1,.*broken 1,/.test(ran.out), /cut\.messages\.json/.test(ran.err)], [0, true, true]);
+});
+
+test("a broken file beside a session is named, and the session is sent and not counted as broken", async (t) => {
+  const { home, run } = await open(t);
+  home.session("a", ["one", "x", "two"]);
+  home.write(".cline/data/sessions/a/a.compaction.json", "[");
+  const ran = await run();
+  assert.deepEqual([ran.code, /sent 1,.*broken 0,/.test(ran.out), /a\.compaction\.json: it is not whole JSON/.test(ran.err)], [0, true, true], ran.out);
 });
 
 test("a legacy task is sent with where it is reopened", async (t) => {
@@ -127,6 +160,8 @@ test("a server that is away, forbids it or wants a token ends the import at once
   assert.doesNotMatch((await run([], { PALINODE_API_TOKEN: "wrong-token" })).err, /wrong-token/);
   assert.match((await run([], { PALINODE_API_URL: away.url })).err, /refused[\s\S]*start palinode-api/);
   assert.match((await run([], { PALINODE_API_TOKEN: "right" })).out, /sent 2/);
+  const { sent, refused, stopped, left } = JSON.parse((await run(["--json"], { PALINODE_API_URL: away.url })).out);
+  assert.deepEqual([sent, refused, stopped, left], [0, 1, "refused", 1]);
   const paused = await open(t, { policy: { capture: "capture_paused" } });
   paused.home.session("a", ["one", "x", "two"]);
   assert.match((await paused.run()).err, /capture_paused[\s\S]*policy/);
@@ -145,7 +180,7 @@ test("an interrupt ends the import cleanly, and the next run goes on", async (t)
 
 test("thirty writes go out in any minute, not more, and the order holds", async (t) => {
   const times: number[] = [];
-  const { importer, clock } = await unit(t, 75, { post: async () => void times.push(clock.now()) });
+  const { importer, clock } = await unit(t, 75, { post: async () => (times.push(clock.now()), RECEIPT) });
   const counts = await importSessions(findSessions(importer.env, assert.fail), importer);
   assert.deepEqual([counts.sent, times.length], [75, 75]);
   times.forEach((at, index) => assert.ok(times.filter((other) => other >= at && other < at + 60_000).length <= 30, `${index} at ${at}`));
@@ -160,10 +195,28 @@ test("a limit is obeyed as long as the server says, and the session is not lost"
       posts.push(clock.now());
       quietMs = 90_000;
       if (posts.length === 1) throw new PalinodeError("/save", "rate-limited", 429);
+      return RECEIPT;
     },
   });
   const counts = await importSessions(findSessions(importer.env, assert.fail), { ...importer, quietMs: () => quietMs });
   assert.deepEqual([counts.sent, counts.refused, posts], [2, 0, [0, 90_000, 90_000]]);
+});
+
+test("more quiet than five minutes is not waited for", async (t) => {
+  for (const [quietMs, expected] of [[300_000, { sent: 2, refused: 0 }], [300_001, { sent: 0, refused: 1, stopped: "rate-limited", left: 1 }], [2 ** 31, { sent: 0, refused: 1, stopped: "rate-limited", left: 1 }]] as const) {
+    let posts = 0;
+    const { importer, clock, told } = await unit(t, 2, {
+      post: async () => {
+        posts += 1;
+        if (posts === 1) throw new PalinodeError("/save", "rate-limited", 429);
+        return RECEIPT;
+      },
+    });
+    const counts = await importSessions(findSessions(importer.env, assert.fail), { ...importer, quietMs: () => quietMs });
+    assert.deepEqual(counts, { unchanged: 0, too_short: 0, broken: 0, ...expected });
+    assert.equal(clock.now(), expected.sent === 2 ? 300_000 : 0);
+    if (expected.sent === 0) assert.match(told.at(-1)!, /stopped with 1 left: the server wants quiet; try again later/);
+  }
 });
 
 test("trouble that is not a session's own ends the import after three in a row", async (t) => {
@@ -172,6 +225,7 @@ test("trouble that is not a session's own ends the import after three in a row",
     post: async () => {
       posts += 1;
       if (posts !== 2) throw new PalinodeError("/save", "bad-response", 500);
+      return RECEIPT;
     },
   });
   const counts = await importSessions(findSessions(importer.env, assert.fail), importer);
@@ -207,6 +261,27 @@ test("nothing secret, private or injected is sent, wherever it stands, and the s
     assert.equal(complaint(content, "content"), undefined, content);
     assert.equal(unsafe(content), undefined, content);
     assert.ok(!JSON.stringify(body).includes(SECRET.slice(0, 8)), JSON.stringify(body));
+  }
+});
+
+test("a secret at the place where a title is cut is not sent in half, whoever cuts it", (t) => {
+  const home = openHome(t);
+  const key = `ghp_${SECRET}${SECRET}`;
+  for (let start = 60; start < 120; start += 7) {
+    const text = `${"word ".repeat(30).slice(0, start - 1)} ${key} and more words`;
+    home.session(`prompt${start}`, [text, "ok", "two"], { prompt: text });
+    home.session(`spoken${start}`, [text, "ok", "two"]);
+    home.session(`host${start}`, [text, "ok", "two"], { prompt: text, metadata: { title: text.slice(0, 120) } });
+    home.session(`escape${start}`, [text.replace("ghp", "gh\u001b[32mp"), "ok", "two"]);
+    home.task(`.config/Code/${EXTENSION}`, `17672256000${start}`.padEnd(13, "0"), LEGACY_TASK, { task: text });
+  }
+  home.session("solid", ["what was said"], { metadata: { title: key.repeat(9).slice(0, 120) } });
+  const sessions = findSessions(home.env, assert.fail);
+  assert.equal(sessions.length, 46);
+  for (const session of sessions) {
+    const body = JSON.stringify(memoryOf(readSession(session, assert.fail)!, "p"));
+    assert.ok(!body.includes(SECRET.slice(0, 3)), body);
+    assert.ok(session.id === "solid" ? body.includes('"title":"what was said"') : /"title":"word [^"]*(?:redacted|cut|word ?\w*)/.test(body), body);
   }
 });
 

@@ -1,7 +1,7 @@
 // What a session did, by every tool and in every form that a result comes in, of both generations.
 import assert from "node:assert/strict";
 import test from "node:test";
-import type { Message } from "../src/cline.ts";
+import { type Message, toolCallsOf } from "../src/cline.ts";
 import { findSessions, readSession } from "../src/past.ts";
 import { legacyMessages, storedMessage } from "../src/past-messages.ts";
 import { workOf } from "../src/work.ts";
@@ -102,3 +102,10 @@ function commandsOf(tool: string, input: unknown, output: unknown): unknown[] {
 function used(toolName: string, input: unknown, output: unknown, isError = false): Message[] {
   return [{ role: "assistant", content: [{ type: "tool-call", toolCallId: "c", toolName, input }] }, { role: "tool", content: [{ type: "tool-result", toolCallId: "c", toolName, output, isError }] }];
 }
+
+test("ids and names that cannot become text do no harm", () => {
+  const no = { toString: null };
+  const parts = [{ type: "tool-call", toolCallId: no, toolName: no, input: no }, { type: "tool-result", toolCallId: no, toolName: no, output: no }, { type: "tool-call", toolCallId: 7, toolName: "editor", input: { path: "a.ts" } }, { type: "tool-result", toolCallId: 7, output: "ok" }];
+  assert.deepEqual(toolCallsOf({ content: parts }).map(({ id, name }) => [id, name]), [["", ""], ["7", "editor"]]);
+  assert.deepEqual(workOf([{ role: "assistant", content: parts }]).edited, ["a.ts"]);
+});
