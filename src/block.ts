@@ -71,6 +71,11 @@ export function safeLine(text: string): string {
   return defuse(oneLine(text));
 }
 
+/** Returns the line that opens the entry of a trigger that fired. */
+export function triggerHeading(path: string): string {
+  return `### Trigger fired: ${safeLine(path)}`;
+}
+
 function leftOutLine(count: number): string {
   return `\n${CUT_MARK} ${count} more left out`;
 }

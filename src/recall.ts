@@ -3,7 +3,7 @@
 import { stripVTControlCharacters } from "node:util";
 import { asRecord, asText } from "./cline.ts";
 import { type Client, PalinodeError, type Reason, reasonOf } from "./client.ts";
-import { type Entry, safeLine, safeLines } from "./block.ts";
+import { type Entry, safeLine, safeLines, triggerHeading } from "./block.ts";
 import type { Config } from "./config.ts";
 import { digestOf, FENCE, stripOurBlocks } from "./prompt.ts";
 import { redact } from "./redact.ts";
@@ -185,11 +185,6 @@ async function triggerMemory(asker: Asker, row: Record<string, unknown>, withTex
     entry: { lines: [heading, ...shown, ...note] },
     mention: { lines: [heading, "(its text stands further up)"] },
   };
-}
-
-/** Returns the line that opens a trigger's entry. */
-export function triggerHeading(path: string): string {
-  return `### Trigger fired: ${safeLine(path)}`;
 }
 
 /** Returns a memory file's text without its frontmatter, or undefined when it cannot be read. */

@@ -1,9 +1,10 @@
 // What of a session outlives its process: the ledger to replay, the prompts that were asked, how much was captured, and
 // the last word of each channel. Rows that cannot be read are left out; the good ones stay.
+import { triggerHeading } from "./block.ts";
 import { asRecord } from "./cline.ts";
 import type { Reason } from "./client.ts";
 import type { SettingNote } from "./config.ts";
-import { type Memory, triggerHeading } from "./recall.ts";
+import type { Memory } from "./recall.ts";
 import { type Anchor, entryId, type Ledger, type LedgerEntry } from "./replay.ts";
 import { fileStem, type State } from "./state.ts";
 import { defuse } from "./text.ts";

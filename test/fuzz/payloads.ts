@@ -117,24 +117,29 @@ function grow(talk: Talk, random: Random): void {
   if (random.chance(0.08)) talk.folded = random.below(talk.messages.length + 1);
   talk.folded = Math.min(talk.folded, talk.messages.length);
   for (let count = random.below(3) + 1; count > 0; count -= 1) talk.messages.push(...someMessages(talk, random));
-  if (random.chance(0.8)) talk.messages.push(message(talk, random, "user", [text(random.pick([`<user_input mode="act">${somethingSaid(random)}</user_input>`, somethingSaid(random)]))]));
+  const words = somethingSaid(random);
+  if (random.chance(0.8)) talk.messages.push(message(talk, random, "user", [text(random.chance(0.5) ? words : `<user_input mode="act">${words}</user_input>`)]));
 }
 
 function someMessages(talk: Talk, random: Random): unknown[] {
   const callId = `call_${talk.ids}`;
   const command = random.pick(["npm test", someText(random, 3)]);
+  const toolName = random.pick(["run_commands", "editor", "apply_patch", "x__palinode_session_end"]);
+  const input = random.pick([{ path: someText(random, 2) }, { commands: [command] }, someText(random, 3), someValue(random)]);
+  const output = random.pick([[{ query: command, error: "Command exited with code 1", success: false }], somethingSaid(random), someValue(random)]);
+  // What a host that keeps our blocks, or a model that quotes one, hands back.
+  const block = talk.before?.sent.find((sent) => JSON.stringify(sent)?.includes("palinode-recall")) as Message | undefined;
   const makers: (() => unknown[])[] = [
     () => [message(talk, random, "assistant", [text(somethingSaid(random))])],
     () => [
-      message(talk, random, "assistant", [{ type: "tool-call", toolCallId: callId, toolName: random.pick(["run_commands", "editor", "apply_patch", "x__palinode_session_end"]), input: random.pick([{ path: someText(random, 2) }, { commands: [command] }, someText(random, 3), someValue(random)]) }]),
-      message(talk, random, "tool", [{ type: "tool-result", toolCallId: callId, toolName: random.pick(["run_commands", "editor"]), output: random.pick([[{ query: command, error: "Command exited with code 1", success: false }], somethingSaid(random), someValue(random)]), isError: random.chance(0.3) }]),
+      message(talk, random, "assistant", [{ type: "tool-call", toolCallId: callId, toolName, input }]),
+      message(talk, random, "tool", [{ type: "tool-result", toolCallId: callId, toolName, output, isError: random.chance(0.3) }]),
     ],
     () => [message(talk, random, "user", [text("<hook_context>lint</hook_context>")], { userRunSpan: 0, displayRole: "system" })],
     () => [message(talk, random, "user", [text(somethingSaid(random)), text(someText(random))], { kind: "compaction", userRunSpan: 2 })],
     () => [message(talk, random, "user", somethingSaid(random))],
     () => [mutated(random, message(talk, random, "user", [text(somethingSaid(random))]))],
-    // What a host that keeps our blocks, or a model that quotes one, hands back.
-    () => { const block = talk.before?.sent.find((sent) => JSON.stringify(sent)?.includes("palinode-recall")); return block === undefined ? [] : [message(talk, random, random.pick(["user", "assistant"]), (block as Message).content)]; },
+    () => (block === undefined ? [] : [message(talk, random, random.pick(["user", "assistant"]), block.content)]),
     () => [someValue(random)],
   ];
   return random.pick(makers)();

@@ -13,8 +13,10 @@ import { mutated, someText, someValue, spoilt } from "./values.ts";
 
 const TOKEN = "zqtoken-0123456789";
 const ADDRESSES = [
-  "http://localhost:6340", "http://127.0.0.1:1", "http://[::1]:6340/", "https://memory.example", "https://user:pass@memory.example/base/?x=1#y", "http://memory.example", "http://192.168.1.7:6340", "http://172.32.0.1", "http://172.31.255.255",
-  "http://10.0.0.1.example", "http://0x7f.1", "http://127.0.0.1@memory.example", "http://localhost.example", "http://[::ffff:8.8.8.8]", "http://[::ffff:10.0.0.1]", "http://[fd00::1]", "http://[fdg::1]", "HTTP://LOCALHOST", "http://2130706433", "http://例え.jp", "http://foo.localhost", "http://169.254.169.254", "ftp://x", "//x", "",
+  "http://localhost:6340", "http://127.0.0.1:1", "http://[::1]:6340/", "https://memory.example", "https://user:pass@memory.example/base/?x=1#y",
+  "http://memory.example", "http://192.168.1.7:6340", "http://172.32.0.1", "http://172.31.255.255", "http://10.0.0.1.example", "http://0x7f.1",
+  "http://127.0.0.1@memory.example", "http://localhost.example", "http://[::ffff:8.8.8.8]", "http://[::ffff:10.0.0.1]", "http://[fd00::1]", "http://[fdg::1]",
+  "HTTP://LOCALHOST", "http://2130706433", "http://例え.jp", "http://foo.localhost", "http://169.254.169.254", "ftp://x", "//x", "",
 ];
 /** What a settings file of a cloned repository tries. None of it may be taken. */
 const OF_WORKSPACE = { apiUrl: "http://10.6.6.6:666", token: "zqstolen", tokenFile: "/etc/hostname", stateDir: "/zqelsewhere", allowHttp: true };
@@ -111,8 +113,9 @@ function writeSettings(random: Random, folder: string, values: Values): void {
 
 /** As a shell has them: all values are text. */
 function asVariables(values: Values): Record<string, string> {
-  const named = Object.entries(values).filter(([, value]) => value !== undefined).map(([key, value]) => [variableOf(key), key === "recallTimeoutMs" && typeof value === "number" ? String(value / 1000) : asText(value)]);
-  return Object.fromEntries(named) as Record<string, string>;
+  const given = Object.entries(values).filter(([, value]) => value !== undefined);
+  // This variable is in seconds.
+  return Object.fromEntries(given.map(([key, value]) => [variableOf(key), asText(key === "recallTimeoutMs" && typeof value === "number" ? value / 1000 : value)]));
 }
 
 function asText(value: unknown): string {

@@ -55,7 +55,10 @@ function withoutPrivateTags(random: Random): string {
 /** Returns JSON, and now and then what JSON cannot say. */
 export function someValue(random: Random, depth = 3): unknown {
   const simple: (() => unknown)[] = [
-    () => null, () => undefined, () => true, () => false, () => 0, () => -1, () => 1.5, () => NaN, () => 1e308, () => Number.MAX_SAFE_INTEGER, () => 8.64e15 + 1, () => "", () => someText(random, 3), () => random.pick(["0", "1", "true", "null", "[]", "{}"]),
+    () => random.pick([null, undefined, true, false]),
+    () => random.pick([0, -1, 1.5, NaN, 1e308, Number.MAX_SAFE_INTEGER, 8.64e15 + 1]),
+    () => random.pick(["", "0", "1", "true", "null", "[]", "{}"]),
+    () => someText(random, 3),
   ];
   if (depth === 0 || random.chance(0.5)) return random.pick(simple)();
   const size = random.below(4);
