@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, symlinkSync, utimesSync } from "node:fs";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import test, { type TestContext } from "node:test";
 import { BYTES, called, createHome, type Home, VERSION } from "./helpers/command-line.ts";
 import { type Palinode, type PalinodeOptions, startPalinode } from "./helpers/palinode.ts";
@@ -211,7 +211,7 @@ test("copies are found where Cline finds them, the one it loads is named, and ea
   assert.equal(code, 0);
   const lines = checks.filter(({ name }) => name === "plugin");
   assert.deepEqual(lines.map(({ level }) => level), ["warning", "warning", "warning"]);
-  assert.deepEqual(lines.map(({ fix }) => fix).sort(), [`cline plugin uninstall ${installed}`, "node palinode.js install", `rm ${folder}`]);
+  assert.deepEqual(lines.map(({ fix }) => fix).sort(), [`cline plugin uninstall ${dirname(dirname(installed))}`, "node palinode.js install", `rm ${folder}`]);
   assert.match(lines[0]?.message ?? "", /Cline loads 0\.0\.5: .*dist\/palinode\.js/);
   assert.ok(!lines.some(({ fix }) => fix?.includes(home.target)), "the newest is kept");
 });

@@ -50,7 +50,7 @@ test("install says what it replaced, and names the other copies with what takes 
   const first = await home.run("install");
   assert.equal(first.code, 0);
   assert.ok(first.stdout.includes(`0.0.9 → ${VERSION}`), first.stdout);
-  assert.ok(first.stdout.includes(`cline plugin uninstall ${installed}`) && first.stdout.includes(`rm ${vendored}`), first.stdout);
+  assert.ok(first.stdout.includes(`cline plugin uninstall ${dirname(installed)}\n`) && first.stdout.includes(`rm ${vendored}`), first.stdout);
   home.write(".cline/plugins/palinode.js", called("0.0.9"));
   assert.deepEqual((await home.run("install", "--json")).json(), {
     action: "replaced", path: home.target, previous: "0.0.9", version: VERSION,
@@ -137,6 +137,27 @@ test("uninstall takes out what install put in, and a second time says that there
     assert.match(again.stdout, /Nothing to take out/);
   }
   assert.ok(!existsSync(home.target) && existsSync(neighbour));
+});
+
+test("uninstall with a copy elsewhere says that memory stays loaded, and what takes that one out", async (t) => {
+  const home = createHome(t);
+  const folder = "my cline/plugins/_installed/local/palinode.js-0123456789ab";
+  home.env.CLINE_DIR = join(home.home, "my cline");
+  const installed = home.write(`${folder}/package/palinode.js`, called("0.0.8"));
+  const only = await home.run("uninstall");
+  assert.equal(only.code, 1);
+  assert.ok(only.stdout.includes(`Memory stays loaded from ${installed} (0.0.8); to take that one out: cline plugin uninstall '${join(home.home, folder)}'\n`), only.stdout);
+  assert.ok(!only.stdout.includes("one only"));
+  await home.run("install");
+  const both = await home.run("uninstall");
+  assert.deepEqual([both.code, both.stdout.split("\n").length], [0, 3]);
+  assert.match(both.stdout, /^Removed .*\nMemory stays loaded from /);
+  rmSync(dirname(installed), { recursive: true });
+  mkdirSync(join(home.home, "my cline/plugins"), { recursive: true });
+  symlinkSync(FILE, join(home.home, "my cline/plugins/other.js"));
+  const passedOver = await home.run("uninstall");
+  assert.equal(passedOver.code, 0);
+  assert.match(passedOver.stdout, /Not loaded \(a link\) is .*other\.js/);
 });
 
 test("uninstall leaves alone what is no palinode.js, and says so", async (t) => {
