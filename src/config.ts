@@ -4,7 +4,7 @@ import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { clineDataDir, clineDir } from "./places.ts";
 import { clip, oneLine } from "./text.ts";
-import { clamped, milliseconds, number, readFlag, readFolder, readLine, readToken, readUrl, whole, word } from "./values.ts";
+import { clamped, hintFor, milliseconds, number, readFlag, readFolder, readLine, readToken, readUrl, whole, word } from "./values.ts";
 
 /** The settings of the plugin, after defaults, profile, environment and options were put together. */
 export interface Config {
@@ -229,7 +229,7 @@ function findValue(layers: readonly Layer[], key: string, setting: Setting<unkno
     if (isUnset(raw)) continue;
     const value = setting.read(raw);
     if (value !== undefined) return { value, source };
-    problems.push(`${labelOf(key)} is not usable (${setting.help})`);
+    problems.push(`${labelOf(key)} is not usable (${hintFor(key, raw) ?? setting.help})`);
   }
   return undefined;
 }
@@ -289,9 +289,10 @@ function readTokenFile(path: unknown, label: string, problems: string[]): string
     // Reading a pipe or a device would block the host.
     const token = statSync(path.trim()).isFile() ? readToken(readFileSync(path.trim(), "utf8")) : undefined;
     if (token) return token;
-    problems.push(`${label}: the file holds no token`);
-  } catch {
-    problems.push(`${label}: the file cannot be read`);
+    problems.push(`${label}: the file holds no token (the token alone, without Bearer)`);
+  } catch (error) {
+    const why = /^\s*~/.test(path) ? "~ is not expanded: write the whole path" : (error as NodeJS.ErrnoException).code;
+    problems.push(`${label}: the file cannot be read (${why})`);
   }
   return "";
 }

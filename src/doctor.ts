@@ -1,19 +1,21 @@
 // The verb `doctor`: looks at everything that memory needs, and names for each trouble the one command that mends it.
 // What is looked at: this machine here and in hostcheck.ts, the server in servercheck.ts.
 import { dirname, join } from "node:path";
-import { type Check, ok, warning } from "./check.ts";
+import { type Check, editing, failure, ok, userFile, warning } from "./check.ts";
 import { asRecord } from "./cline.ts";
-import { type Config, isActive, type ReadConfig, readConfig } from "./config.ts";
+import { type Config, isActive, type ReadConfig, readConfig, SETTINGS } from "./config.ts";
 import { entryAt, quoted } from "./files.ts";
 import { checkCline, checkCopies, checkHub, checkLog } from "./hostcheck.ts";
-import { clineDir } from "./places.ts";
-import { checkServer } from "./servercheck.ts";
+import { pausedSince } from "./pause.ts";
+import { checkServer, checkTokenFile } from "./servercheck.ts";
 import { type Command, plainText, printJson, type Shell, styled, UsageError } from "./shell.ts";
 import { openState } from "./state.ts";
 import { VERSION } from "./version.ts";
 
 const COLOURS = { ok: "green", warning: "yellow", failure: "red" } as const;
 const NAME_WIDTH = 9;
+/** A problem with what leads to the server. */
+const CONNECTION = /(?:^|: )(?:PALINODE_API_(?:URL|TOKEN|TOKEN_FILE)|apiUrl|token|tokenFile)(?:: | is not usable)/;
 
 export const doctorCommand: Command = {
   usage: "[--json]",
@@ -32,7 +34,11 @@ async function examine(shell: Shell): Promise<Check[]> {
   const { env, cwd } = shell;
   const read = readConfig(undefined, env, cwd);
   const [cline, server] = await Promise.all([checkCline(env), checkServer(read, cwd, env)]);
-  return [cline, ...checkCopies(env, cwd), ...checkLog(env, cwd, read.config), checkState(read.config), ...checkSettings(read, env, cwd), ...server, checkHub(env)];
+  const isCutOff = server.some(({ level }) => level === "failure");
+  return [
+    cline, ...checkCopies(env, cwd), ...checkLog(env, cwd, read.config), checkState(read.config), ...checkPause(read.config, cwd),
+    ...checkSettings(read, env, cwd, isCutOff), ...server, ...checkTokenFile(read, env), checkHub(env),
+  ];
 }
 
 function lineOf(shell: Shell, { name, level, message, fix }: Check): string {
@@ -71,19 +77,32 @@ function nearest(path: string): { path: string; isFolder: boolean; mode: number 
   return entry === undefined && dirname(path) !== path ? nearest(dirname(path)) : { path, isFolder: entry?.isDirectory() === true, mode: entry?.mode ?? 0 };
 }
 
-function checkSettings({ config, problems, sources }: ReadConfig, env: NodeJS.ProcessEnv, cwd: string): Check[] {
+function checkPause({ persist, stateDir }: Config, cwd: string): Check[] {
+  const since = persist ? pausedSince(openState(stateDir), cwd) : undefined;
+  if (since === undefined) return [];
+  return [warning("paused", `memory is paused in this workspace since ${new Date(since).toISOString()}; to end it, type in Cline:`, "/palinode resume")];
+}
+
+/** Where the server cannot be reached, an address or a token that was not usable is the likely reason: then it is a failure too. */
+function checkSettings({ config, problems, sources }: ReadConfig, env: NodeJS.ProcessEnv, cwd: string, isCutOff: boolean): Check[] {
   const values = asRecord(config);
   const set = Object.entries(sources).filter(([, source]) => source !== "profile")
     .map(([key, source]) => `${key}${key === "token" ? "" : ` ${JSON.stringify(values[key])}`} (${source})`);
-  const files = [clineDir(env), join(cwd, ".cline")].map((folder) => join(folder, "palinode.json"));
-  const fixOf = (problem: string): string | undefined => {
+  const files = { "user file": userFile(env), "workspace file": join(cwd, ".cline", "palinode.json") };
+  const lineFor = (problem: string): Check => {
+    const isCause = isCutOff && (CONNECTION.test(problem) || problem.startsWith(`${files["user file"]} `));
     const variable = /^PALINODE_\w+/.exec(problem)?.[0];
-    const file = files.find((path) => problem.startsWith(path));
-    return variable ? `unset ${variable}` : file && `\${EDITOR:-vi} ${quoted(file)}`;
+    const file = Object.values(files).find((path) => problem.startsWith(path));
+    const fix = variable ? (CONNECTION.test(problem) ? `export ${variable}=…` : `unset ${variable}`) : file && editing(file);
+    return (isCause ? failure : warning)("settings", problem, fix);
   };
+  // Capture is the one channel that no profile but `off` stops.
+  const key = config.recallProfile === "off" ? "recallProfile" : "capture";
+  const [source, { variable }] = [sources[key], SETTINGS[key]];
+  const back = source === "user file" || source === "workspace file" ? editing(files[source]) : `unset ${variable}`;
   return [
     ok("settings", set.length === 0 ? "all at their defaults" : `not at their defaults: ${set.join(", ")}`),
-    ...problems.map((problem) => warning("settings", problem, fixOf(problem))),
-    ...(isActive(config) ? [] : [warning("settings", "everything is switched off", "export PALINODE_HOOK_RECALL_PROFILE=coding")]),
+    ...problems.map(lineFor),
+    ...(isActive(config) ? [] : [failure("settings", `everything is switched off by ${variable} (${source})`, back)]),
   ];
 }

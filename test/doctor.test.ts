@@ -35,8 +35,8 @@ test("the words for people have no colours in a pipe, and end with what to start
   await server.close();
   const { code, stdout } = await home.run("doctor");
   assert.equal(code, 1);
-  assert.match(stdout, /^failure {2}server .*\n +→ pip install palinode$/m);
-  assert.ok(stdout.endsWith("Memory cannot work yet: 1 failure. Start with: pip install palinode\n"), stdout);
+  assert.match(stdout, /^failure {2}server .*\n +→ export PALINODE_API_URL=http:\/\/localhost:6340$/m);
+  assert.ok(stdout.endsWith("Memory cannot work yet: 1 failure. Start with: export PALINODE_API_URL=http://localhost:6340\n"), stdout);
 });
 
 test("nothing is asked that changes memory, counts as recall or starts a cooldown, and nothing is made on disk", async (t) => {
@@ -53,7 +53,7 @@ test("a machine without anything is led from Cline to the plugin to the server",
   const { code, checks } = await examine(home);
   assert.equal(code, 1);
   assert.deepEqual(checks.filter(({ level }) => level === "failure").map(({ name, fix }) => [name, fix]), [
-    ["cline", "npm install -g cline"], ["plugin", "node palinode.js install"], ["server", "pip install palinode"],
+    ["cline", "npm install -g cline"], ["plugin", "node palinode.js install"], ["server", "export PALINODE_API_URL=http://localhost:6340"],
   ]);
   assert.ok(!existsSync(home.clineDir));
   assert.equal((await home.run("install")).code, 0);
@@ -67,6 +67,65 @@ test("a server that is away is started where it is installed, on the port that i
   const { code, checks } = await examine(home);
   assert.equal(code, 1);
   assert.equal(find(checks, "server").fix, `PALINODE_API_PORT=${new URL(url).port} palinode-api`);
+});
+
+test("at an address that somebody chose the address is to be checked where it was set, at the usual one the server is to be installed", async (t) => {
+  const home = createHome(t);
+  const file = home.write(".cline/palinode.json", JSON.stringify({ apiUrl: await nowhere() }));
+  const chosen = find((await examine(home)).checks, "server");
+  assert.deepEqual([chosen.level, chosen.fix], ["failure", `\${EDITOR:-vi} ${file}`]);
+  assert.match(chosen.message, /check PALINODE_API_URL \(user file\)/);
+  // Nothing answers at this address of the loopback net, whatever runs on this machine.
+  home.env.PALINODE_API_URL = "http://127.77.66.55:6340";
+  assert.equal(find((await examine(home)).checks, "server").fix, "pip install palinode");
+});
+
+test("an address or a token that is not usable is what to start with", async (t) => {
+  const { home } = await arrange(t, { token: TOKEN });
+  home.env.PALINODE_API_TOKEN = `Bearer ${TOKEN}`;
+  const bearer = await home.run("doctor");
+  assert.equal(bearer.code, 1);
+  assert.match(bearer.stdout, /PALINODE_API_TOKEN is not usable \(the token alone, without Bearer\)/);
+  assert.ok(bearer.stdout.endsWith("2 failures. Start with: export PALINODE_API_TOKEN=…\n") && !bearer.stdout.includes("s3cret"), bearer.stdout);
+  delete home.env.PALINODE_API_TOKEN;
+  home.env.PALINODE_API_TOKEN_FILE = "~/token";
+  const tilde = await home.run("doctor");
+  assert.match(tilde.stdout, /PALINODE_API_TOKEN_FILE: the file cannot be read \(~ is not expanded: write the whole path\)/);
+  assert.ok(tilde.stdout.endsWith("Start with: export PALINODE_API_TOKEN_FILE=…\n"), tilde.stdout);
+  delete home.env.PALINODE_API_URL;
+  // Without an address the default is asked, which may be there: only the words are the same everywhere.
+  const file = home.write(".cline/palinode.json", JSON.stringify({ apiUrl: "palinode.invalid:6340" }));
+  const problem = (await examine(home)).checks.find(({ message }) => message === `${file}: apiUrl is not usable (http:// or https:// is missing)`);
+  assert.equal(problem?.fix, `\${EDITOR:-vi} ${file}`);
+});
+
+test("a token is changed where it was set, and its file is for nobody else to read", { skip: process.platform === "win32" }, async (t) => {
+  const { home } = await arrange(t, { token: TOKEN });
+  const tokenFile = home.write("token", "wr0ng-token-value");
+  const file = home.write(".cline/palinode.json", JSON.stringify({ tokenFile }));
+  chmodSync(file, 0o644);
+  chmodSync(tokenFile, 0o640);
+  const tokenLines = async (): Promise<unknown[]> => (await examine(home)).checks.filter(({ name }) => name === "token").map(({ level, fix }) => [level, fix]);
+  assert.deepEqual(await tokenLines(), [["failure", `\${EDITOR:-vi} ${tokenFile}`], ["warning", `chmod 600 ${tokenFile}`]]);
+  chmodSync(tokenFile, 0o600);
+  assert.deepEqual(await tokenLines(), [["failure", `\${EDITOR:-vi} ${tokenFile}`]]);
+  home.write(".cline/palinode.json", JSON.stringify({ token: "wr0ng-token-value", tokenFile }));
+  assert.deepEqual(await tokenLines(), [["failure", `\${EDITOR:-vi} ${file}`], ["warning", `chmod 600 ${file}`]]);
+  home.env.PALINODE_API_TOKEN_FILE = home.write("other", TOKEN);
+  assert.deepEqual(await tokenLines(), [["ok", undefined], ["warning", `chmod 600 ${home.env.PALINODE_API_TOKEN_FILE}`]]);
+  home.env.PALINODE_API_TOKEN = TOKEN;
+  assert.deepEqual(await tokenLines(), [["ok", undefined]]);
+});
+
+test("a pause of this workspace is told, one of another is not", async (t) => {
+  const { home } = await arrange(t);
+  for (const [workspace, isTold] of [[home.workspace, true], ["/elsewhere", false]] as const) {
+    home.write(".cline/data/palinode/paused.json", JSON.stringify({ [workspace]: Date.UTC(2026, 0, 2) }));
+    const { code, checks } = await examine(home);
+    const found = checks.find(({ name }) => name === "paused");
+    assert.deepEqual([code, found?.level, found?.fix], isTold ? [0, "warning", "/palinode resume"] : [0, undefined, undefined]);
+    if (isTold) assert.match(found?.message ?? "", /since 2026-01-02T00:00:00\.000Z/);
+  }
 });
 
 test("something else at the address, and a server that hangs, are told apart, within seconds", async (t) => {
@@ -128,8 +187,8 @@ test("a token that is wanted, refused or accepted is told, and never shown", asy
 test("a token is not sent over plain http to a public address, and the way out is named", async (t) => {
   const home = createHome(t, { PALINODE_API_URL: "http://palinode.invalid", PALINODE_API_TOKEN: TOKEN });
   const { code, checks, text } = await examine(home);
-  assert.deepEqual([code, find(checks, "token").level, find(checks, "token").fix], [1, "failure", "export PALINODE_ALLOW_HTTP=1"]);
-  assert.match(messageOf(checks, "token"), /https/);
+  assert.deepEqual([code, find(checks, "token").level, find(checks, "token").fix], [1, "failure", "export PALINODE_API_URL=https://palinode.invalid"]);
+  assert.match(messageOf(checks, "token"), /use https.*export PALINODE_ALLOW_HTTP=1/);
   assert.ok(!text.includes("s3cret"));
   home.env.PALINODE_ALLOW_HTTP = "1";
   assert.ok(!(await examine(home)).checks.some(({ name }) => name === "token"));
@@ -139,11 +198,15 @@ test("without an embedder the way leads to Ollama", async (t) => {
   const { home, server } = await arrange(t, { embedder: false });
   const { code, checks } = await examine(home);
   assert.deepEqual([code, find(checks, "embedder").level, find(checks, "recall").level], [1, "failure", "failure"]);
-  assert.deepEqual([find(checks, "embedder").fix, find(checks, "recall").fix], ["ollama serve", "ollama serve"]);
-  assert.match(messageOf(checks, "embedder"), /ollama pull bge-m3/);
+  const get = process.platform === "linux" ? "curl -fsSL https://ollama.com/install.sh | sh" : "PALINODE_RETRIEVAL_MODE=lexical palinode-api";
+  assert.deepEqual([find(checks, "embedder").fix, find(checks, "recall").fix], [get, get]);
+  assert.match(messageOf(checks, "embedder"), /not in PATH.*https:\/\/ollama\.com\/download.*ollama pull bge-m3.*PALINODE_RETRIEVAL_MODE=lexical palinode-api/);
+  home.program("ollama", "exit 0");
+  const there = find((await examine(home)).checks, "embedder");
+  assert.deepEqual([there.fix, there.message.includes("download")], ["ollama serve", false]);
   const levels = [
     [{ embed_functional: false, ollama_reachable: true }, "failure", "ollama pull bge-m3"],
-    [{ embed_functional: null, ollama_reachable: null }, "ok", undefined],
+    [{ embed_functional: null, ollama_reachable: null }, "warning", "export PALINODE_HOOK_RECALL_TRIGGERS=0"],
     [{}, "warning", "palinode doctor"],
     [{ embed_functional: "yes" }, "warning", "palinode doctor"],
   ] as const;
@@ -152,6 +215,9 @@ test("without an embedder the way leads to Ollama", async (t) => {
     const { level: found, fix: offered } = find((await examine(home)).checks, "embedder");
     assert.deepEqual([found, offered], [level, fix], JSON.stringify(json));
   }
+  server.fault("/status", { json: { embed_functional: null, ollama_reachable: null } });
+  home.env.PALINODE_HOOK_RECALL_TRIGGERS = "0";
+  assert.equal(find((await examine(home)).checks, "embedder").level, "ok");
 });
 
 test("an embedder that is away only warns where the server searches all the same", async (t) => {
@@ -251,11 +317,23 @@ test("files that are broken are named and stop nothing", async (t) => {
   }
 });
 
-test("a profile that switches everything off is a warning", async (t) => {
+test("where everything is switched off memory cannot work, and the way leads to where that was set", async (t) => {
   const { home } = await arrange(t);
+  const off = async (): Promise<unknown[]> => {
+    const { code, checks } = await examine(home);
+    return [code, ...checks.filter(({ level }) => level === "failure").map(({ name, fix }) => `${name}: ${fix}`)];
+  };
   home.env.PALINODE_HOOK_RECALL_PROFILE = "off";
-  const { checks } = await examine(home);
-  assert.ok(checks.some(({ name, level, fix }) => name === "settings" && level === "warning" && fix === "export PALINODE_HOOK_RECALL_PROFILE=coding"));
+  assert.deepEqual(await off(), [1, "settings: unset PALINODE_HOOK_RECALL_PROFILE"]);
+  home.env.PALINODE_HOOK_RECALL_PROFILE = "minimal";
+  home.env.PALINODE_CAPTURE_ENABLED = "0";
+  assert.deepEqual(await off(), [1, "settings: unset PALINODE_CAPTURE_ENABLED"]);
+  delete home.env.PALINODE_HOOK_RECALL_PROFILE;
+  const ofWorkspace = home.write("workspace/.cline/palinode.json", JSON.stringify({ recallProfile: "off" }));
+  assert.deepEqual(await off(), [1, `settings: \${EDITOR:-vi} ${ofWorkspace}`]);
+  home.write("workspace/.cline/palinode.json", "{}");
+  const ofUser = home.write(".cline/palinode.json", JSON.stringify({ recallProfile: "off" }));
+  assert.deepEqual(await off(), [1, `settings: \${EDITOR:-vi} ${ofUser}`]);
 });
 
 test("the state folder is tried, and told when it cannot be used or others can look into it", async (t) => {
