@@ -191,6 +191,33 @@ test("--mcp adds one entry and leaves all else as it is", async (t) => {
   assert.ok(!existsSync(home.target));
 });
 
+test("--mcp leaves numbers of other entries as they are written", async (t) => {
+  const home = createHome(t);
+  const before = String.raw`{
+  "mcpServers": {
+    "other": {
+      "price": 1.50,
+      "id": 9007199254740993,
+      "list": [
+        -0,
+        1E+400,
+        0
+      ],
+      "text": "a \"7\" \\ 1.50"
+    }
+  },
+  "later": 2.0
+}
+`;
+  const path = settings(home, before);
+  assert.equal((await home.run("install", "--mcp")).code, 0);
+  const entry = JSON.stringify({ palinode: ENTRY }, null, 2).split("\n").slice(1, -1).map((line) => `  ${line}`).join("\n");
+  assert.equal(readFileSync(path, "utf8"), before.replace("\n    }\n", `\n    },\n${entry}\n`));
+  assert.match((await home.run("install", "--mcp")).stdout, /Already there/);
+  assert.equal((await home.run("uninstall", "--mcp")).code, 0);
+  assert.equal(readFileSync(path, "utf8"), before);
+});
+
 test("--mcp makes the file where there is none, at the place that Cline reads", async (t) => {
   for (const [variable, at] of [["HOME", ".cline/data/settings/cline_mcp_settings.json"], ["CLINE_DATA_DIR", "settings/cline_mcp_settings.json"], ["CLINE_MCP_SETTINGS_PATH", ""]] as const) {
     const home = createHome(t);
@@ -232,6 +259,8 @@ test("--mcp keeps a copy of a file that is no JSON, and of each one anew", async
     assert.equal(readdirSync(dirname(path)).length, index + 2);
     assert.deepEqual(JSON.parse(readFileSync(path, "utf8")), { mcpServers: { palinode: ENTRY } });
   }
+  settings(home, "{ broken");
+  assert.match((await home.run("install", "--mcp")).stdout, /other servers are no longer in the file, they are in its backup .*cline_mcp_settings\.json\.6\.bak\n/);
   const path = settings(home, "{ broken");
   const { code, stdout, stderr } = await home.run("uninstall", "--mcp");
   assert.equal(code, 1);
