@@ -1,10 +1,11 @@
 // The verb `doctor`: looks at everything that memory needs, and names for each trouble the one command that mends it.
 // What is looked at: this machine here and in hostcheck.ts, the server in servercheck.ts.
+import { mkdtempSync, rmdirSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { type Check, editing, failure, ok, userFile, warning } from "./check.ts";
+import { type Check, editing, failure, ok, setting, userFile, warning } from "./check.ts";
 import { asRecord } from "./cline.ts";
-import { type Config, isActive, type ReadConfig, readConfig, SETTINGS } from "./config.ts";
-import { entryAt, quoted } from "./files.ts";
+import { type Config, isActive, type ReadConfig, readConfig, SETTINGS, type Source } from "./config.ts";
+import { codeOf, entryAt, quoted } from "./files.ts";
 import { checkCline, checkCopies, checkHub, checkLog } from "./hostcheck.ts";
 import { pausedSince } from "./pause.ts";
 import { checkServer, checkTokenFile } from "./servercheck.ts";
@@ -36,7 +37,7 @@ async function examine(shell: Shell): Promise<Check[]> {
   const [cline, server] = await Promise.all([checkCline(env), checkServer(read, cwd, env)]);
   const isCutOff = server.some(({ level }) => level === "failure");
   return [
-    cline, ...checkCopies(env, cwd), ...checkLog(env, cwd, read.config), checkState(read.config), ...checkPause(read.config, cwd),
+    cline, ...checkCopies(env, cwd), ...checkLog(env, cwd, read.config), checkState(read.config, read.sources.stateDir, env), ...checkPause(read.config, cwd),
     ...checkSettings(read, env, cwd, isCutOff), ...server, ...checkTokenFile(read, env), checkHub(env),
   ];
 }
@@ -58,17 +59,31 @@ function count(number: number, what: string): string {
   return `${number} ${what}${number === 1 ? "" : "s"}`;
 }
 
-/** A folder that is not there yet is not made: it is enough that it can be. */
-function checkState({ persist, stateDir }: Config): Check {
+/** A folder that is not there yet is not made: another one is, beside it, to see that it can be. */
+function checkState({ persist, stateDir }: Config, source: Source | undefined, env: NodeJS.ProcessEnv): Check {
   if (!persist) return ok("state", "nothing is kept on disk (persist is off)");
   const folder = nearest(stateDir);
-  if (!folder.isFolder) return warning("state", `${folder.path} is no folder, so nothing can be kept there`, "export PALINODE_CLINE_STATE_DIR=…");
-  if (folder.path !== stateDir) return ok("state", `${stateDir} will be made when it is needed`);
+  const elsewhere = setting("PALINODE_CLINE_STATE_DIR", "…", source, env);
+  if (!folder.isFolder) return warning("state", `${folder.path} is no folder, so nothing can be kept there`, elsewhere);
+  if (folder.path !== stateDir) {
+    const refusal = refusalIn(folder.path);
+    return refusal === undefined ? ok("state", `${stateDir} will be made when it is needed`) : warning("state", `${stateDir} cannot be made (${refusal})`, elsewhere);
+  }
   let trouble = process.platform !== "win32" && (folder.mode & 0o077) !== 0 ? "others may look into it" : "";
   const probe = `doctor-${process.pid}.json`;
   const state = openState(stateDir, (what) => { trouble = what; });
   if (state.write(probe, {})) state.remove(probe);
   return trouble === "" ? ok("state", `${stateDir} is writable`) : warning("state", `${stateDir}: ${trouble}`, `chmod 700 ${quoted(stateDir)}`);
+}
+
+/** Returns why no folder can be made in `folder`, or undefined. Rights alone do not tell: a disk may be read-only, and root may do all. */
+function refusalIn(folder: string): string | undefined {
+  try {
+    rmdirSync(mkdtempSync(join(folder, ".palinode-doctor-")));
+    return undefined;
+  } catch (error) {
+    return codeOf(error);
+  }
 }
 
 /** Returns what stands at a path, or at the nearest place above where anything does. */

@@ -6,7 +6,7 @@ import { copyFileSync, existsSync, readFileSync, realpathSync, statSync } from "
 import { isDeepStrictEqual } from "node:util";
 import { asRecord } from "./cline.ts";
 import { DEFAULT_API_URL, readConfig } from "./config.ts";
-import { codeOf, parseJson, replaceFile } from "./files.ts";
+import { codeOf, parseJson, replaceFile, thisProgram } from "./files.ts";
 import { mcpSettingsFile } from "./places.ts";
 import { findProgram } from "./programs.ts";
 
@@ -43,7 +43,7 @@ export function addMcpServer(env: NodeJS.ProcessEnv, isForced: boolean): McpChan
   const notes = notesOn(env, config.apiUrl, config.token !== "" && sources.token !== "environment");
   if (found !== undefined && isSame(found, entry)) return { action: "unchanged", path, messages: [`Already there: ${NAME} in ${path}`, ...notes] };
   if (found !== undefined && !isForced) {
-    return { action: "kept", path, messages: [`Left alone: ${NAME} in ${path} is another entry; to replace it: node palinode.js install --mcp --force`] };
+    return { action: "kept", path, messages: [`Left alone: ${NAME} in ${path} is another entry; to replace it: ${thisProgram("install --mcp --force")}`] };
   }
   const backup = isBroken ? backUp(path) : undefined;
   content.mcpServers[NAME] = entry;

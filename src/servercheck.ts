@@ -4,7 +4,7 @@ import { type Check, editing, failure, ok, setting, userFile, warning } from "./
 import { type Client, createClient, mayCarryToken, PalinodeError } from "./client.ts";
 import { asRecord, asText } from "./cline.ts";
 import { type Config, DEFAULT_API_URL, type ReadConfig, type Source, TOKEN_FILE_VARIABLE } from "./config.ts";
-import { entryAt, quoted, readRecord } from "./files.ts";
+import { entryAt, quoted, readRecord, thisProgram } from "./files.ts";
 import { findProgram } from "./programs.ts";
 import { projectOf, realFolder } from "./project.ts";
 import { readToken, readUrl } from "./values.ts";
@@ -151,12 +151,12 @@ function recallLine(answer: Answer, { hookDeadlineMs }: Config, embedder: Check)
     const message = `a search took ${answer.ms} ms`;
     if (answer.ms <= hookDeadlineMs) return ok("recall", message);
     const late = `longer than a prompt waits (${hookDeadlineMs} ms): it comes with the next request`;
-    return warning("recall", `${message}, ${late}. The first one may have loaded the model`, "node palinode.js doctor");
+    return warning("recall", `${message}, ${late}. The first one may have loaded the model`, thisProgram("doctor"));
   }
   if (!("error" in answer)) return failure("recall", "the server's answer to a search is no list", "pip install --upgrade palinode");
   const { code, message } = answer.error;
   if (code === "denied") return warning("recall", "the server's policy allows no search", "palinode controls resume --recall");
-  if (code === "rate-limited") return warning("recall", "the server wants quiet for a minute (rate limit)", "node palinode.js doctor");
+  if (code === "rate-limited") return warning("recall", "the server wants quiet for a minute (rate limit)", thisProgram("doctor"));
   const told = code === "timeout" ? `no answer to a search within ${SEARCH_TIMEOUT_MS / 1000} s` : `a search failed (${message})`;
   return failure("recall", told, embedder.fix ?? "palinode doctor");
 }

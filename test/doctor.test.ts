@@ -7,11 +7,13 @@ import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
 import test, { type TestContext } from "node:test";
-import { BYTES, called, createHome, type Home, VERSION } from "./helpers/command-line.ts";
+import { quoted } from "../src/files.ts";
+import { BYTES, called, createHome, FILE, type Home, runFile, VERSION } from "./helpers/command-line.ts";
 import { type Palinode, type PalinodeOptions, startPalinode } from "./helpers/palinode.ts";
 
 interface Check { name: string; level: "ok" | "warning" | "failure"; message: string; fix?: string }
 
+const INSTALL = `node ${quoted(FILE)} install`;
 const TOKEN = "s3cret-token-value";
 
 test("with everything in place each line is ok, and the exit code is 0", async (t) => {
@@ -53,7 +55,7 @@ test("a machine without anything is led from Cline to the plugin to the server",
   const { code, checks } = await examine(home);
   assert.equal(code, 1);
   assert.deepEqual(checks.filter(({ level }) => level === "failure").map(({ name, fix }) => [name, fix]), [
-    ["cline", "npm install -g cline"], ["plugin", "node palinode.js install"], ["server", "export PALINODE_API_URL=http://localhost:6340"],
+    ["cline", "npm install -g cline"], ["plugin", INSTALL], ["server", "export PALINODE_API_URL=http://localhost:6340"],
   ]);
   assert.ok(!existsSync(home.clineDir));
   assert.equal((await home.run("install")).code, 0);
@@ -256,7 +258,7 @@ test("what Cline passes over does not count as installed", async (t) => {
   mkdirSync(join(linked.clineDir, "plugins"), { recursive: true });
   symlinkSync(real, linked.target);
   const link = await examine(linked);
-  assert.deepEqual([link.code, find(link.checks, "plugin").level, find(link.checks, "plugin").fix], [1, "failure", "node palinode.js install"]);
+  assert.deepEqual([link.code, find(link.checks, "plugin").level, find(link.checks, "plugin").fix], [1, "failure", INSTALL]);
   assert.match(messageOf(link.checks, "plugin"), /is a link/);
 
   home.write(".cline/data/settings/global-settings.json", JSON.stringify({ disabledPlugins: [home.target] }));
@@ -277,16 +279,25 @@ test("copies are found where Cline finds them, the one it loads is named, and ea
   assert.equal(code, 0);
   const lines = checks.filter(({ name }) => name === "plugin");
   assert.deepEqual(lines.map(({ level }) => level), ["warning", "warning", "warning"]);
-  assert.deepEqual(lines.map(({ fix }) => fix).sort(), [`cline plugin uninstall ${dirname(dirname(installed))}`, "node palinode.js install", `rm ${folder}`]);
+  assert.deepEqual(lines.map(({ fix }) => fix).sort(), [`cline plugin uninstall ${dirname(dirname(installed))}`, INSTALL, `rm ${folder}`]);
   assert.match(lines[0]?.message ?? "", /Cline loads 0\.0\.5: .*dist\/palinode\.js/);
   assert.ok(!lines.some(({ fix }) => fix?.includes(home.target)), "the newest is kept");
+});
+
+test("the commands that it names run from any folder, whatever this file's folder is called", async (t) => {
+  const home = createHome(t);
+  const file = home.write("it's mine/palinode.js", BYTES);
+  const { stdout } = await runFile(file, ["doctor"], home.workspace, home.env);
+  assert.ok(stdout.includes(`→ node '${home.home}/it'\\''s mine/palinode.js' install\n`), stdout);
+  const installed = await runFile(file, ["install"], home.workspace, home.env);
+  assert.ok(installed.stdout.endsWith(`To check: node '${home.home}/it'\\''s mine/palinode.js' doctor\n`), installed.stdout);
 });
 
 test("a copy that is older than this file is renewed", async (t) => {
   const { home } = await arrange(t);
   home.write(".cline/plugins/palinode.js", called("0.0.1"));
   const { code, checks } = await examine(home);
-  assert.deepEqual([code, find(checks, "plugin").level, find(checks, "plugin").fix], [0, "warning", "node palinode.js install"]);
+  assert.deepEqual([code, find(checks, "plugin").level, find(checks, "plugin").fix], [0, "warning", INSTALL]);
   assert.match(messageOf(checks, "plugin"), /0\.0\.1/);
 });
 
@@ -349,6 +360,15 @@ test("the state folder is tried, and told when it cannot be used or others can l
   home.env.PALINODE_CLINE_STATE_DIR = join(home.write("file", ""), "below");
   const { code, checks } = await examine(home);
   assert.deepEqual([code, find(checks, "state").level, find(checks, "state").fix], [0, "warning", "export PALINODE_CLINE_STATE_DIR=…"]);
+  const locked = join(home.home, "locked");
+  mkdirSync(locked, { mode: 0o500 });
+  // Root may write anywhere but where there is no such thing.
+  for (const [above, isRefused] of [[locked, process.getuid?.() !== 0], ["/proc", existsSync("/proc/self")]] as const) {
+    home.env.PALINODE_CLINE_STATE_DIR = join(above, "a/b");
+    const { level, fix, message } = find((await examine(home)).checks, "state");
+    assert.deepEqual([level, fix], isRefused ? ["warning", "export PALINODE_CLINE_STATE_DIR=…"] : ["ok", undefined], message);
+    assert.deepEqual(readdirSync(locked), []);
+  }
   home.env.PALINODE_CLINE_PERSIST = "0";
   assert.equal(find((await examine(home)).checks, "state").level, "ok");
 });
@@ -393,7 +413,7 @@ test("a failed load in Cline's log is told until the file or a session is newer"
   };
   assert.equal((await log(timedOut))?.fix, "export CLINE_PLUGIN_IMPORT_TIMEOUT_MS=20000");
   const thrown = await log(threw);
-  assert.deepEqual([thrown?.level, thrown?.fix], ["warning", "node palinode.js install --force"]);
+  assert.deepEqual([thrown?.level, thrown?.fix], ["warning", `node ${quoted(FILE)} install --force`]);
   assert.match(thrown?.message ?? "", /boom/);
   assert.equal(await log(other), undefined);
   home.write(".cline/data/palinode/sessions/1.json", "{}");
