@@ -67,13 +67,15 @@ function checkState({ persist, stateDir }: Config, source: Source | undefined, e
   if (!folder.isFolder) return warning("state", `${folder.path} is no folder, so nothing can be kept there`, elsewhere);
   if (folder.path !== stateDir) {
     const refusal = refusalIn(folder.path);
-    return refusal === undefined ? ok("state", `${stateDir} will be made when it is needed`) : warning("state", `${stateDir} cannot be made (${refusal})`, elsewhere);
+    if (refusal !== undefined) return warning("state", `${stateDir} cannot be made (${refusal})`, elsewhere);
+    return ok("state", `${stateDir} will be made when it is needed`);
   }
   let trouble = process.platform !== "win32" && (folder.mode & 0o077) !== 0 ? "others may look into it" : "";
   const probe = `doctor-${process.pid}.json`;
   const state = openState(stateDir, (what) => { trouble = what; });
   if (state.write(probe, {})) state.remove(probe);
-  return trouble === "" ? ok("state", `${stateDir} is writable`) : warning("state", `${stateDir}: ${trouble}`, `chmod 700 ${quoted(stateDir)}`);
+  const fix = /others|EACCES/.test(trouble) ? `chmod 700 ${quoted(stateDir)}` : elsewhere;
+  return trouble === "" ? ok("state", `${stateDir} is writable`) : warning("state", `${stateDir}: ${trouble}`, fix);
 }
 
 /** Returns why no folder can be made in `folder`, or undefined. Rights alone do not tell: a disk may be read-only, and root may do all. */
@@ -95,7 +97,8 @@ function nearest(path: string): { path: string; isFolder: boolean; mode: number 
 function checkPause({ persist, stateDir }: Config, cwd: string): Check[] {
   const since = persist ? pausedSince(openState(stateDir), cwd) : undefined;
   if (since === undefined) return [];
-  return [warning("paused", `memory is paused in this workspace since ${new Date(since).toISOString()}; to end it, type in Cline:`, "/palinode resume")];
+  // Of a time that no calendar has, `toISOString` would throw.
+  return [warning("paused", `memory is paused in this workspace since ${new Date(since).toJSON()}; to end it, type in Cline:`, "/palinode resume")];
 }
 
 /** Where the server cannot be reached, an address or a token that was not usable is the likely reason: then it is a failure too. */

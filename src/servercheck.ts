@@ -49,7 +49,8 @@ function serverLine({ apiUrl }: Config, health: Answer, source: Source | undefin
   const start = startOf(apiUrl);
   if (error?.code === "timeout") return failure("server", `something listens at ${apiUrl} but does not answer; start it anew`, start);
   if (error?.code === "refused") return awayLine(apiUrl, source, env);
-  const another = setting("PALINODE_API_URL", apiUrl === DEFAULT_API_URL ? "http://localhost:6341; PALINODE_API_PORT=6341 palinode-api" : DEFAULT_API_URL, source, env);
+  const other = apiUrl === DEFAULT_API_URL ? "http://localhost:6341; PALINODE_API_PORT=6341 palinode-api" : DEFAULT_API_URL;
+  const another = setting("PALINODE_API_URL", other, source, env);
   if (error?.code === "dns") return failure("server", `there is no host ${new URL(apiUrl).hostname}`, another);
   const { version, status, db_error: trouble } = asRecord("value" in health ? health.value : undefined);
   if (typeof version !== "string") return failure("server", `what answers at ${apiUrl} is not Palinode${error ? ` (${error.message})` : ""}`, another);
@@ -78,7 +79,8 @@ function awayLine(apiUrl: string, source: Source | undefined, env: NodeJS.Proces
 
 function notSent({ apiUrl }: Config, sources: ReadConfig["sources"], env: NodeJS.ProcessEnv): Check {
   const message = `the token (${sources.token}) is not sent over plain http to a public address; use https`;
-  return failure("token", `${message}. Where the way there is safe: export PALINODE_ALLOW_HTTP=1`, setting("PALINODE_API_URL", quoted(apiUrl.replace(/^http:/, "https:")), sources.apiUrl, env));
+  const fix = setting("PALINODE_API_URL", quoted(apiUrl.replace(/^http:/, "https:")), sources.apiUrl, env);
+  return failure("token", `${message}. Where the way there is safe: export PALINODE_ALLOW_HTTP=1`, fix);
 }
 
 /** Returns the file that the token stands in; undefined where that is the environment, or nothing. */

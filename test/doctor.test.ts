@@ -128,6 +128,8 @@ test("a pause of this workspace is told, one of another is not", async (t) => {
     assert.deepEqual([code, found?.level, found?.fix], isTold ? [0, "warning", "/palinode resume"] : [0, undefined, undefined]);
     if (isTold) assert.match(found?.message ?? "", /since 2026-01-02T00:00:00\.000Z/);
   }
+  home.write(".cline/data/palinode/paused.json", JSON.stringify({ [home.workspace]: 1e300 }));
+  assert.equal((await examine(home)).code, 0);
 });
 
 test("something else at the address, and a server that hangs, are told apart, within seconds", async (t) => {
@@ -363,6 +365,10 @@ test("the state folder is tried, and told when it cannot be used or others can l
   const locked = join(home.home, "locked");
   mkdirSync(locked, { mode: 0o500 });
   // Root may write anywhere but where there is no such thing.
+  if (existsSync("/proc/self")) {
+    home.env.PALINODE_CLINE_STATE_DIR = "/proc";
+    assert.equal(find((await examine(home)).checks, "state").fix, "export PALINODE_CLINE_STATE_DIR=…");
+  }
   for (const [above, isRefused] of [[locked, process.getuid?.() !== 0], ["/proc", existsSync("/proc/self")]] as const) {
     home.env.PALINODE_CLINE_STATE_DIR = join(above, "a/b");
     const { level, fix, message } = find((await examine(home)).checks, "state");
