@@ -1,4 +1,8 @@
 // One line of the doctor: what was looked at, how it is, and the one command that mends it.
+import { join } from "node:path";
+import type { Source } from "./config.ts";
+import { quoted } from "./files.ts";
+import { clineDir } from "./places.ts";
 
 export interface Check {
   readonly name: string;
@@ -15,6 +19,21 @@ export function ok(name: string, message: string): Check {
 /** Memory works, but not as it could. */
 export function warning(name: string, message: string, fix?: string): Check {
   return { name, level: "warning", message, fix };
+}
+
+/** Returns the command that opens a file to be changed. */
+export function editing(path: string): string {
+  return `\${EDITOR:-vi} ${quoted(path)}`;
+}
+
+/** Returns the user's settings file. */
+export function userFile(env: NodeJS.ProcessEnv): string {
+  return join(clineDir(env), "palinode.json");
+}
+
+/** Returns what gives a variable a value: the user's file where that sets it, since the hub reads it too, else the shell. */
+export function setting(variable: string, value: string, source: Source | undefined, env: NodeJS.ProcessEnv): string {
+  return source === "user file" ? editing(userFile(env)) : `export ${variable}=${value}`;
 }
 
 /** Memory cannot work. */

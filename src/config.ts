@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { clineDataDir, clineDir } from "./places.ts";
 import { realFolder } from "./project.ts";
 import { clip, oneLine } from "./text.ts";
-import { clamped, milliseconds, number, readFlag, readFolder, readLine, readToken, readUrl, whole, word } from "./values.ts";
+import { clamped, hintFor, milliseconds, number, readFlag, readFolder, readLine, readToken, readUrl, whole, word } from "./values.ts";
 
 /** The settings of the plugin, after defaults, profile, environment and options were put together. */
 export interface Config {
@@ -231,7 +231,7 @@ function findValue(layers: readonly Layer[], key: string, setting: Setting<unkno
     if (isUnset(raw)) continue;
     const value = setting.read(raw);
     if (value !== undefined) return { value, source };
-    problems.push(`${labelOf(key)} is not usable (${setting.help})`);
+    problems.push(`${labelOf(key)} is not usable (${hintFor(key, raw) ?? setting.help})`);
   }
   return undefined;
 }
@@ -293,9 +293,10 @@ function readTokenFile(path: unknown, label: string, problems: string[]): string
     // Reading a pipe or a device would block the host.
     const token = statSync(path.trim()).isFile() ? readToken(readFileSync(path.trim(), "utf8")) : undefined;
     if (token) return token;
-    problems.push(`${label}: the file holds no token`);
-  } catch {
-    problems.push(`${label}: the file cannot be read`);
+    problems.push(`${label}: the file holds no token (the token alone, without Bearer)`);
+  } catch (error) {
+    const why = /^\s*~/.test(path) ? "~ is not expanded: write the whole path" : (error as NodeJS.ErrnoException).code;
+    problems.push(`${label}: the file cannot be read (${why})`);
   }
   return "";
 }

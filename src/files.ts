@@ -2,6 +2,7 @@
 // for itself is state.ts.
 import { existsSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, type Stats, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
+import { fileURLToPath } from "node:url";
 import { asRecord } from "./cline.ts";
 
 const MAX_RECORD_BYTES = 1024 * 1024;
@@ -63,6 +64,11 @@ export function codeOf(error: unknown): string {
 /** Returns a path as a shell takes it. */
 export function quoted(path: string): string {
   return /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
+}
+
+/** Returns how a shell in any folder runs this file with `words`. */
+export function thisProgram(words: string): string {
+  return `node ${quoted(fileURLToPath(import.meta.url))} ${words}`;
 }
 
 /** One folder at a time: Node's recursive `mkdir` never returns where a file system refuses them, as `/proc` does. */

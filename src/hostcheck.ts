@@ -5,7 +5,7 @@ import { type Check, failure, ok, warning } from "./check.ts";
 import { asRecord, asText } from "./cline.ts";
 import type { Config } from "./config.ts";
 import { type Copy, findCopies, isNewer } from "./copies.ts";
-import { entryAt, parseJson, readRecord, readSmallFile } from "./files.ts";
+import { entryAt, parseJson, readRecord, readSmallFile, thisProgram } from "./files.ts";
 import { removalOf } from "./install.ts";
 import { clineLogFile, hubRecordFile } from "./places.ts";
 import { findProgram, versionOfCline } from "./programs.ts";
@@ -16,7 +16,6 @@ import { VERSION } from "./version.ts";
 const VERSION_TIMEOUT_MS = 5000;
 const MAX_LOG_BYTES = 64 * 1024 * 1024;
 const MAX_LOGGED_CHARS = 300;
-const INSTALL = "node palinode.js install";
 
 export async function checkCline(env: NodeJS.ProcessEnv): Promise<Check> {
   const path = findProgram("cline", env);
@@ -28,18 +27,18 @@ export async function checkCline(env: NodeJS.ProcessEnv): Promise<Check> {
 export function checkCopies(env: NodeJS.ProcessEnv, workspace: string): Check[] {
   const copies = findCopies(env, workspace);
   const loaded = copies.findLast((copy) => copy.passedOver === undefined);
-  if (loaded === undefined) return [copies[0] ? passedOver(copies[0]) : failure("plugin", "palinode.js is in none of Cline's plugins folders", INSTALL)];
+  if (loaded === undefined) return [copies[0] ? passedOver(copies[0]) : failure("plugin", "palinode.js is in none of Cline's plugins folders", thisProgram("install"))];
   // The newest is kept, else the one that Cline takes.
   const kept = copies.reduce((best, copy) => (copy.passedOver === undefined && isNewer(copy.version, best.version) ? copy : best), loaded);
   const told = `Cline loads ${loaded.version}: ${loaded.path}`;
   return [
-    isNewer(VERSION, loaded.version) ? warning("plugin", `${told}, older than this file (${VERSION})`, INSTALL) : ok("plugin", told),
+    isNewer(VERSION, loaded.version) ? warning("plugin", `${told}, older than this file (${VERSION})`, thisProgram("install")) : ok("plugin", told),
     ...copies.filter((copy) => copy !== kept).map(({ path, version }) => warning("plugin", `one copy too many, ${version}: ${path}`, removalOf(path))),
   ];
 }
 
 function passedOver({ path, version, passedOver: why }: Copy): Check {
-  if (why === "a link") return failure("plugin", `${path} (${version}) is a link, and Cline loads no links`, INSTALL);
+  if (why === "a link") return failure("plugin", `${path} (${version}) is a link, and Cline loads no links`, thisProgram("install"));
   return failure("plugin", `${path} (${version}) is switched off in Cline's settings; switch it on under plugins`, "cline config");
 }
 
@@ -53,7 +52,7 @@ export function checkLog(env: NodeJS.ProcessEnv, workspace: string, { stateDir }
   const sessions = state.list("sessions").map((name) => state.writtenAt(`sessions/${name}`) ?? 0);
   const copies = findCopies(env, workspace).map(({ path }) => entryAt(path)?.mtimeMs ?? 0);
   if (Math.max(0, ...sessions, ...copies) >= last.at) return [];
-  const fix = last.message.includes("timed out") ? "export CLINE_PLUGIN_IMPORT_TIMEOUT_MS=20000" : `${INSTALL} --force`;
+  const fix = last.message.includes("timed out") ? "export CLINE_PLUGIN_IMPORT_TIMEOUT_MS=20000" : thisProgram("install --force");
   return [warning("log", `Cline's log says: ${redact(last.message)}`, fix)];
 }
 

@@ -4,7 +4,7 @@ import { readFileSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Copy, findCopies, isNewer, kindOf, versionOf } from "./copies.ts";
-import { codeOf, entryAt, quoted, replaceFile } from "./files.ts";
+import { codeOf, entryAt, quoted, replaceFile, thisProgram } from "./files.ts";
 import { addMcpServer, type McpChange, removeMcpServer } from "./mcp.ts";
 import { clineDir } from "./places.ts";
 import { type Command, plainText, printJson, type Shell, UsageError, type Values } from "./shell.ts";
@@ -62,7 +62,7 @@ function installFile(path: string, isForced: boolean): FileChange {
   const isPrecious = previous === undefined ? kind === "file" : isNewer(previous, VERSION);
   if (isPrecious && !isForced) {
     const what = previous === undefined ? "no palinode.js that can be read" : `${previous}, newer than this file (${VERSION})`;
-    throw new Error(`${path} is ${what}; to replace it all the same: node palinode.js install --force`);
+    throw new Error(`${path} is ${what}; to replace it all the same: ${thisProgram("install --force")}`);
   }
   replaceFile(path, bytes, 0o644);
   if (kind === "nothing") return { action: "installed", path, message: `Installed ${VERSION}: ${path}` };
@@ -99,19 +99,27 @@ function finish(shell: Shell, values: Values, file: FileChange, changeMcp: () =>
   const others = findCopies(shell.env, shell.cwd).filter((copy) => resolve(copy.path) !== file.path);
   const { message, ...facts } = file;
   const say = (line: string): void => values.json === true ? undefined : shell.out(`${plainText(line)}\n`);
-  [message, ...others.map(aboutOther)].forEach(say);
+  const isOut = file.action === "removed" || file.action === "none";
+  [message, ...others.map(isOut ? aboutStaying : aboutOther)].forEach(say);
   const mcp = values.mcp === true ? changeMcp() : undefined;
   mcp?.messages.forEach(say);
-  if (file.action === "installed" || file.action === "replaced") say("New sessions use it. To check: node palinode.js doctor");
+  if (file.action === "installed" || file.action === "replaced") say(`New sessions use it. To check: ${thisProgram("doctor")}`);
   if (values.json === true) printJson(shell, { ...facts, version: VERSION, others, ...(mcp && { mcp }) });
-  return 0;
+  return file.action === "none" && others.some(({ passedOver }) => passedOver === undefined) ? 1 : 0;
 }
 
 function aboutOther({ path, version }: Copy): string {
   return `Another copy, ${version}, is at ${path}. Cline uses one only; to take that one out: ${removalOf(path)}`;
 }
 
-/** Returns the command that takes a copy out: Cline's own for what Cline installed. */
+/** What is left after `uninstall`. */
+function aboutStaying({ path, version, passedOver }: Copy): string {
+  const what = passedOver === undefined ? "Memory stays loaded from" : `Not loaded (${passedOver}) is`;
+  return `${what} ${path} (${version}); to take that one out: ${removalOf(path)}`;
+}
+
+/** Returns the command that takes a copy out: Cline's own for what Cline installed, which wants its folder. */
 export function removalOf(path: string): string {
-  return /[\\/]_installed[\\/]/.test(path) ? `cline plugin uninstall ${quoted(path)}` : `rm ${quoted(path)}`;
+  const folder = /^.*[\\/]_installed[\\/][^\\/]+[\\/][^\\/]+/.exec(path)?.[0];
+  return folder ? `cline plugin uninstall ${quoted(folder)}` : `rm ${quoted(path)}`;
 }

@@ -6,7 +6,7 @@ import { copyFileSync, existsSync, readFileSync, realpathSync, statSync } from "
 import { isDeepStrictEqual } from "node:util";
 import { asRecord } from "./cline.ts";
 import { DEFAULT_API_URL, readConfig } from "./config.ts";
-import { codeOf, parseJson, replaceFile } from "./files.ts";
+import { codeOf, parseJson, replaceFile, thisProgram } from "./files.ts";
 import { mcpSettingsFile } from "./places.ts";
 import { findProgram } from "./programs.ts";
 
@@ -14,6 +14,9 @@ const NAME = "palinode";
 const PROGRAM = "palinode-mcp";
 /** Cline's default for a call. Without a number here it gives up after three seconds, about what this program takes to start. */
 const TIMEOUT_SECONDS = 60;
+
+/** A string of JSON, or a number. Numbers of others are kept as text, or `1.50` and those beyond 2^53 would change. */
+const NUMBERS = /"[^"\\]*(?:\\.[^"\\]*)*"|(-?\d[-+.\deE]*)/g;
 
 /** What was done to the MCP settings. */
 export interface McpChange {
@@ -40,13 +43,13 @@ export function addMcpServer(env: NodeJS.ProcessEnv, isForced: boolean): McpChan
   const notes = notesOn(env, config.apiUrl, config.token !== "" && sources.token !== "environment");
   if (found !== undefined && isSame(found, entry)) return { action: "unchanged", path, messages: [`Already there: ${NAME} in ${path}`, ...notes] };
   if (found !== undefined && !isForced) {
-    return { action: "kept", path, messages: [`Left alone: ${NAME} in ${path} is another entry; to replace it: node palinode.js install --mcp --force`] };
+    return { action: "kept", path, messages: [`Left alone: ${NAME} in ${path} is another entry; to replace it: ${thisProgram("install --mcp --force")}`] };
   }
   const backup = isBroken ? backUp(path) : undefined;
   content.mcpServers[NAME] = entry;
   save(path, content);
   const told = `${found === undefined ? "Added" : "Replaced"} ${NAME} in ${path}`;
-  const about = backup === undefined ? [] : [`What was there could not be read as MCP settings and is kept as ${backup}`];
+  const about = backup ? [`What was there could not be read as MCP settings: other servers are no longer in the file, they are in its backup ${backup}`] : [];
   return { action: found === undefined ? "added" : "replaced", path, ...(backup && { backup }), messages: [told, ...about, ...notes] };
 }
 
@@ -93,7 +96,8 @@ function readSettings(env: NodeJS.ProcessEnv): Settings {
   const path = mcpSettingsFile(env);
   if (!existsSync(path)) return { path, content: { mcpServers: {} }, isBroken: false };
   if (!statSync(path).isFile()) throw new Error(`${path} is no file`);
-  const value = parseJson(textOf(path));
+  const text = textOf(path);
+  const value = parseJson(text) && parseJson(text.replace(NUMBERS, (token, number) => (number ? `"\\u0000${number}"` : token)));
   const content = { ...(isObject(value) ? value : {}) };
   const isBroken = !isObject(value) || !(content.mcpServers === undefined || isObject(content.mcpServers));
   const mcpServers = isObject(content.mcpServers) ? content.mcpServers : {};
@@ -115,7 +119,8 @@ function isObject(value: unknown): value is Record<string, unknown> {
 /** The file may be a link into somebody's settings repository, and may hold secrets of other servers: both stay so. */
 function save(path: string, content: object): void {
   const exists = existsSync(path);
-  replaceFile(exists ? realpathSync(path) : path, `${JSON.stringify(content, null, 2)}\n`, exists ? statSync(path).mode & 0o777 : 0o600);
+  const text = JSON.stringify(content, null, 2).replace(/"\\u0000([-+.\deE]+)"/g, "$1");
+  replaceFile(exists ? realpathSync(path) : path, `${text}\n`, exists ? statSync(path).mode & 0o777 : 0o600);
 }
 
 /** No backup replaces another. */

@@ -16,6 +16,12 @@ export function readToken(raw: unknown): string | undefined {
   return /^[\x21-\x7e]{1,4096}$/.test(token) ? token : undefined;
 }
 
+/** Returns what is mostly wrong with an address or a token, the settings that everything hangs on. */
+export function hintFor(key: string, raw: unknown): string | undefined {
+  if (key === "apiUrl" && typeof raw === "string" && !/^\s*https?:\/\//i.test(raw)) return "http:// or https:// is missing";
+  return key === "token" ? "the token alone, without Bearer" : undefined;
+}
+
 /** Reads one of a few words. */
 export function word<T extends string>(words: readonly T[]) {
   return (raw: unknown): T | undefined => {

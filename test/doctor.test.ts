@@ -5,13 +5,15 @@ import { once } from "node:events";
 import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, symlinkSync, utimesSync } from "node:fs";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import test, { type TestContext } from "node:test";
-import { BYTES, called, createHome, type Home, VERSION } from "./helpers/command-line.ts";
+import { quoted } from "../src/files.ts";
+import { BYTES, called, createHome, FILE, type Home, runFile, VERSION } from "./helpers/command-line.ts";
 import { type Palinode, type PalinodeOptions, startPalinode } from "./helpers/palinode.ts";
 
 interface Check { name: string; level: "ok" | "warning" | "failure"; message: string; fix?: string }
 
+const INSTALL = `node ${quoted(FILE)} install`;
 const TOKEN = "s3cret-token-value";
 
 test("with everything in place each line is ok, and the exit code is 0", async (t) => {
@@ -35,8 +37,8 @@ test("the words for people have no colours in a pipe, and end with what to start
   await server.close();
   const { code, stdout } = await home.run("doctor");
   assert.equal(code, 1);
-  assert.match(stdout, /^failure {2}server .*\n +→ pip install palinode$/m);
-  assert.ok(stdout.endsWith("Memory cannot work yet: 1 failure. Start with: pip install palinode\n"), stdout);
+  assert.match(stdout, /^failure {2}server .*\n +→ export PALINODE_API_URL=http:\/\/localhost:6340$/m);
+  assert.ok(stdout.endsWith("Memory cannot work yet: 1 failure. Start with: export PALINODE_API_URL=http://localhost:6340\n"), stdout);
 });
 
 test("nothing is asked that changes memory, counts as recall or starts a cooldown, and nothing is made on disk", async (t) => {
@@ -53,7 +55,7 @@ test("a machine without anything is led from Cline to the plugin to the server",
   const { code, checks } = await examine(home);
   assert.equal(code, 1);
   assert.deepEqual(checks.filter(({ level }) => level === "failure").map(({ name, fix }) => [name, fix]), [
-    ["cline", "npm install -g cline"], ["plugin", "node palinode.js install"], ["server", "pip install palinode"],
+    ["cline", "npm install -g cline"], ["plugin", INSTALL], ["server", "export PALINODE_API_URL=http://localhost:6340"],
   ]);
   assert.ok(!existsSync(home.clineDir));
   assert.equal((await home.run("install")).code, 0);
@@ -67,6 +69,67 @@ test("a server that is away is started where it is installed, on the port that i
   const { code, checks } = await examine(home);
   assert.equal(code, 1);
   assert.equal(find(checks, "server").fix, `PALINODE_API_PORT=${new URL(url).port} palinode-api`);
+});
+
+test("at an address that somebody chose the address is to be checked where it was set, at the usual one the server is to be installed", async (t) => {
+  const home = createHome(t);
+  const file = home.write(".cline/palinode.json", JSON.stringify({ apiUrl: await nowhere() }));
+  const chosen = find((await examine(home)).checks, "server");
+  assert.deepEqual([chosen.level, chosen.fix], ["failure", `\${EDITOR:-vi} ${file}`]);
+  assert.match(chosen.message, /check PALINODE_API_URL \(user file\)/);
+  // Nothing answers at this address of the loopback net, whatever runs on this machine.
+  home.env.PALINODE_API_URL = "http://127.77.66.55:6340";
+  assert.equal(find((await examine(home)).checks, "server").fix, "pip install palinode");
+});
+
+test("an address or a token that is not usable is what to start with", async (t) => {
+  const { home } = await arrange(t, { token: TOKEN });
+  home.env.PALINODE_API_TOKEN = `Bearer ${TOKEN}`;
+  const bearer = await home.run("doctor");
+  assert.equal(bearer.code, 1);
+  assert.match(bearer.stdout, /PALINODE_API_TOKEN is not usable \(the token alone, without Bearer\)/);
+  assert.ok(bearer.stdout.endsWith("2 failures. Start with: export PALINODE_API_TOKEN=…\n") && !bearer.stdout.includes("s3cret"), bearer.stdout);
+  delete home.env.PALINODE_API_TOKEN;
+  home.env.PALINODE_API_TOKEN_FILE = "~/token";
+  const tilde = await home.run("doctor");
+  assert.match(tilde.stdout, /PALINODE_API_TOKEN_FILE: the file cannot be read \(~ is not expanded: write the whole path\)/);
+  assert.ok(tilde.stdout.endsWith("Start with: export PALINODE_API_TOKEN_FILE=…\n"), tilde.stdout);
+  delete home.env.PALINODE_API_URL;
+  // Without an address the default is asked, which may be there: only the words are the same everywhere.
+  const file = home.write(".cline/palinode.json", JSON.stringify({ apiUrl: "palinode.invalid:6340" }));
+  const problem = (await examine(home)).checks.find(({ message }) => message === `${file}: apiUrl is not usable (http:// or https:// is missing)`);
+  assert.equal(problem?.fix, `\${EDITOR:-vi} ${file}`);
+});
+
+test("a token is changed where it was set, and its file is for nobody else to read", { skip: process.platform === "win32" }, async (t) => {
+  const { home } = await arrange(t, { token: TOKEN });
+  const tokenFile = home.write("token", "wr0ng-token-value");
+  const file = home.write(".cline/palinode.json", JSON.stringify({ tokenFile }));
+  chmodSync(file, 0o644);
+  chmodSync(tokenFile, 0o640);
+  const tokenLines = async (): Promise<unknown[]> => (await examine(home)).checks.filter(({ name }) => name === "token").map(({ level, fix }) => [level, fix]);
+  assert.deepEqual(await tokenLines(), [["failure", `\${EDITOR:-vi} ${tokenFile}`], ["warning", `chmod 600 ${tokenFile}`]]);
+  chmodSync(tokenFile, 0o600);
+  assert.deepEqual(await tokenLines(), [["failure", `\${EDITOR:-vi} ${tokenFile}`]]);
+  home.write(".cline/palinode.json", JSON.stringify({ token: "wr0ng-token-value", tokenFile }));
+  assert.deepEqual(await tokenLines(), [["failure", `\${EDITOR:-vi} ${file}`], ["warning", `chmod 600 ${file}`]]);
+  home.env.PALINODE_API_TOKEN_FILE = home.write("other", TOKEN);
+  assert.deepEqual(await tokenLines(), [["ok", undefined], ["warning", `chmod 600 ${home.env.PALINODE_API_TOKEN_FILE}`]]);
+  home.env.PALINODE_API_TOKEN = TOKEN;
+  assert.deepEqual(await tokenLines(), [["ok", undefined]]);
+});
+
+test("a pause of this workspace is told, one of another is not", async (t) => {
+  const { home } = await arrange(t);
+  for (const [workspace, isTold] of [[home.workspace, true], ["/elsewhere", false]] as const) {
+    home.write(".cline/data/palinode/paused.json", JSON.stringify({ [workspace]: Date.UTC(2026, 0, 2) }));
+    const { code, checks } = await examine(home);
+    const found = checks.find(({ name }) => name === "paused");
+    assert.deepEqual([code, found?.level, found?.fix], isTold ? [0, "warning", "/palinode resume"] : [0, undefined, undefined]);
+    if (isTold) assert.match(found?.message ?? "", /since 2026-01-02T00:00:00\.000Z/);
+  }
+  home.write(".cline/data/palinode/paused.json", JSON.stringify({ [home.workspace]: 1e300 }));
+  assert.equal((await examine(home)).code, 0);
 });
 
 test("something else at the address, and a server that hangs, are told apart, within seconds", async (t) => {
@@ -128,8 +191,8 @@ test("a token that is wanted, refused or accepted is told, and never shown", asy
 test("a token is not sent over plain http to a public address, and the way out is named", async (t) => {
   const home = createHome(t, { PALINODE_API_URL: "http://palinode.invalid", PALINODE_API_TOKEN: TOKEN });
   const { code, checks, text } = await examine(home);
-  assert.deepEqual([code, find(checks, "token").level, find(checks, "token").fix], [1, "failure", "export PALINODE_ALLOW_HTTP=1"]);
-  assert.match(messageOf(checks, "token"), /https/);
+  assert.deepEqual([code, find(checks, "token").level, find(checks, "token").fix], [1, "failure", "export PALINODE_API_URL=https://palinode.invalid"]);
+  assert.match(messageOf(checks, "token"), /use https.*export PALINODE_ALLOW_HTTP=1/);
   assert.ok(!text.includes("s3cret"));
   home.env.PALINODE_ALLOW_HTTP = "1";
   assert.ok(!(await examine(home)).checks.some(({ name }) => name === "token"));
@@ -139,11 +202,15 @@ test("without an embedder the way leads to Ollama", async (t) => {
   const { home, server } = await arrange(t, { embedder: false });
   const { code, checks } = await examine(home);
   assert.deepEqual([code, find(checks, "embedder").level, find(checks, "recall").level], [1, "failure", "failure"]);
-  assert.deepEqual([find(checks, "embedder").fix, find(checks, "recall").fix], ["ollama serve", "ollama serve"]);
-  assert.match(messageOf(checks, "embedder"), /ollama pull bge-m3/);
+  const get = process.platform === "linux" ? "curl -fsSL https://ollama.com/install.sh | sh" : "PALINODE_RETRIEVAL_MODE=lexical palinode-api";
+  assert.deepEqual([find(checks, "embedder").fix, find(checks, "recall").fix], [get, get]);
+  assert.match(messageOf(checks, "embedder"), /not in PATH.*https:\/\/ollama\.com\/download.*ollama pull bge-m3.*PALINODE_RETRIEVAL_MODE=lexical palinode-api/);
+  home.program("ollama", "exit 0");
+  const there = find((await examine(home)).checks, "embedder");
+  assert.deepEqual([there.fix, there.message.includes("download")], ["ollama serve", false]);
   const levels = [
     [{ embed_functional: false, ollama_reachable: true }, "failure", "ollama pull bge-m3"],
-    [{ embed_functional: null, ollama_reachable: null }, "ok", undefined],
+    [{ embed_functional: null, ollama_reachable: null }, "warning", "export PALINODE_HOOK_RECALL_TRIGGERS=0"],
     [{}, "warning", "palinode doctor"],
     [{ embed_functional: "yes" }, "warning", "palinode doctor"],
   ] as const;
@@ -152,6 +219,9 @@ test("without an embedder the way leads to Ollama", async (t) => {
     const { level: found, fix: offered } = find((await examine(home)).checks, "embedder");
     assert.deepEqual([found, offered], [level, fix], JSON.stringify(json));
   }
+  server.fault("/status", { json: { embed_functional: null, ollama_reachable: null } });
+  home.env.PALINODE_HOOK_RECALL_TRIGGERS = "0";
+  assert.equal(find((await examine(home)).checks, "embedder").level, "ok");
 });
 
 test("an embedder that is away only warns where the server searches all the same", async (t) => {
@@ -190,7 +260,7 @@ test("what Cline passes over does not count as installed", async (t) => {
   mkdirSync(join(linked.clineDir, "plugins"), { recursive: true });
   symlinkSync(real, linked.target);
   const link = await examine(linked);
-  assert.deepEqual([link.code, find(link.checks, "plugin").level, find(link.checks, "plugin").fix], [1, "failure", "node palinode.js install"]);
+  assert.deepEqual([link.code, find(link.checks, "plugin").level, find(link.checks, "plugin").fix], [1, "failure", INSTALL]);
   assert.match(messageOf(link.checks, "plugin"), /is a link/);
 
   home.write(".cline/data/settings/global-settings.json", JSON.stringify({ disabledPlugins: [home.target] }));
@@ -211,16 +281,25 @@ test("copies are found where Cline finds them, the one it loads is named, and ea
   assert.equal(code, 0);
   const lines = checks.filter(({ name }) => name === "plugin");
   assert.deepEqual(lines.map(({ level }) => level), ["warning", "warning", "warning"]);
-  assert.deepEqual(lines.map(({ fix }) => fix).sort(), [`cline plugin uninstall ${installed}`, "node palinode.js install", `rm ${folder}`]);
+  assert.deepEqual(lines.map(({ fix }) => fix).sort(), [`cline plugin uninstall ${dirname(dirname(installed))}`, INSTALL, `rm ${folder}`]);
   assert.match(lines[0]?.message ?? "", /Cline loads 0\.0\.5: .*dist\/palinode\.js/);
   assert.ok(!lines.some(({ fix }) => fix?.includes(home.target)), "the newest is kept");
+});
+
+test("the commands that it names run from any folder, whatever this file's folder is called", async (t) => {
+  const home = createHome(t);
+  const file = home.write("it's mine/palinode.js", BYTES);
+  const { stdout } = await runFile(file, ["doctor"], home.workspace, home.env);
+  assert.ok(stdout.includes(`→ node '${home.home}/it'\\''s mine/palinode.js' install\n`), stdout);
+  const installed = await runFile(file, ["install"], home.workspace, home.env);
+  assert.ok(installed.stdout.endsWith(`To check: node '${home.home}/it'\\''s mine/palinode.js' doctor\n`), installed.stdout);
 });
 
 test("a copy that is older than this file is renewed", async (t) => {
   const { home } = await arrange(t);
   home.write(".cline/plugins/palinode.js", called("0.0.1"));
   const { code, checks } = await examine(home);
-  assert.deepEqual([code, find(checks, "plugin").level, find(checks, "plugin").fix], [0, "warning", "node palinode.js install"]);
+  assert.deepEqual([code, find(checks, "plugin").level, find(checks, "plugin").fix], [0, "warning", INSTALL]);
   assert.match(messageOf(checks, "plugin"), /0\.0\.1/);
 });
 
@@ -251,11 +330,23 @@ test("files that are broken are named and stop nothing", async (t) => {
   }
 });
 
-test("a profile that switches everything off is a warning", async (t) => {
+test("where everything is switched off memory cannot work, and the way leads to where that was set", async (t) => {
   const { home } = await arrange(t);
+  const off = async (): Promise<unknown[]> => {
+    const { code, checks } = await examine(home);
+    return [code, ...checks.filter(({ level }) => level === "failure").map(({ name, fix }) => `${name}: ${fix}`)];
+  };
   home.env.PALINODE_HOOK_RECALL_PROFILE = "off";
-  const { checks } = await examine(home);
-  assert.ok(checks.some(({ name, level, fix }) => name === "settings" && level === "warning" && fix === "export PALINODE_HOOK_RECALL_PROFILE=coding"));
+  assert.deepEqual(await off(), [1, "settings: unset PALINODE_HOOK_RECALL_PROFILE"]);
+  home.env.PALINODE_HOOK_RECALL_PROFILE = "minimal";
+  home.env.PALINODE_CAPTURE_ENABLED = "0";
+  assert.deepEqual(await off(), [1, "settings: unset PALINODE_CAPTURE_ENABLED"]);
+  delete home.env.PALINODE_HOOK_RECALL_PROFILE;
+  const ofWorkspace = home.write("workspace/.cline/palinode.json", JSON.stringify({ recallProfile: "off" }));
+  assert.deepEqual(await off(), [1, `settings: \${EDITOR:-vi} ${ofWorkspace}`]);
+  home.write("workspace/.cline/palinode.json", "{}");
+  const ofUser = home.write(".cline/palinode.json", JSON.stringify({ recallProfile: "off" }));
+  assert.deepEqual(await off(), [1, `settings: \${EDITOR:-vi} ${ofUser}`]);
 });
 
 test("the state folder is tried, and told when it cannot be used or others can look into it", async (t) => {
@@ -271,6 +362,19 @@ test("the state folder is tried, and told when it cannot be used or others can l
   home.env.PALINODE_CLINE_STATE_DIR = join(home.write("file", ""), "below");
   const { code, checks } = await examine(home);
   assert.deepEqual([code, find(checks, "state").level, find(checks, "state").fix], [0, "warning", "export PALINODE_CLINE_STATE_DIR=…"]);
+  const locked = join(home.home, "locked");
+  mkdirSync(locked, { mode: 0o500 });
+  // Root may write anywhere but where there is no such thing.
+  if (existsSync("/proc/self")) {
+    home.env.PALINODE_CLINE_STATE_DIR = "/proc";
+    assert.equal(find((await examine(home)).checks, "state").fix, "export PALINODE_CLINE_STATE_DIR=…");
+  }
+  for (const [above, isRefused] of [[locked, process.getuid?.() !== 0], ["/proc", existsSync("/proc/self")]] as const) {
+    home.env.PALINODE_CLINE_STATE_DIR = join(above, "a/b");
+    const { level, fix, message } = find((await examine(home)).checks, "state");
+    assert.deepEqual([level, fix], isRefused ? ["warning", "export PALINODE_CLINE_STATE_DIR=…"] : ["ok", undefined], message);
+    assert.deepEqual(readdirSync(locked), []);
+  }
   home.env.PALINODE_CLINE_PERSIST = "0";
   assert.equal(find((await examine(home)).checks, "state").level, "ok");
 });
@@ -315,7 +419,7 @@ test("a failed load in Cline's log is told until the file or a session is newer"
   };
   assert.equal((await log(timedOut))?.fix, "export CLINE_PLUGIN_IMPORT_TIMEOUT_MS=20000");
   const thrown = await log(threw);
-  assert.deepEqual([thrown?.level, thrown?.fix], ["warning", "node palinode.js install --force"]);
+  assert.deepEqual([thrown?.level, thrown?.fix], ["warning", `node ${quoted(FILE)} install --force`]);
   assert.match(thrown?.message ?? "", /boom/);
   assert.equal(await log(other), undefined);
   home.write(".cline/data/palinode/sessions/1.json", "{}");

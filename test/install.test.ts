@@ -50,7 +50,7 @@ test("install says what it replaced, and names the other copies with what takes 
   const first = await home.run("install");
   assert.equal(first.code, 0);
   assert.ok(first.stdout.includes(`0.0.9 → ${VERSION}`), first.stdout);
-  assert.ok(first.stdout.includes(`cline plugin uninstall ${installed}`) && first.stdout.includes(`rm ${vendored}`), first.stdout);
+  assert.ok(first.stdout.includes(`cline plugin uninstall ${dirname(installed)}\n`) && first.stdout.includes(`rm ${vendored}`), first.stdout);
   home.write(".cline/plugins/palinode.js", called("0.0.9"));
   assert.deepEqual((await home.run("install", "--json")).json(), {
     action: "replaced", path: home.target, previous: "0.0.9", version: VERSION,
@@ -139,6 +139,27 @@ test("uninstall takes out what install put in, and a second time says that there
   assert.ok(!existsSync(home.target) && existsSync(neighbour));
 });
 
+test("uninstall with a copy elsewhere says that memory stays loaded, and what takes that one out", async (t) => {
+  const home = createHome(t);
+  const folder = "my cline/plugins/_installed/local/palinode.js-0123456789ab";
+  home.env.CLINE_DIR = join(home.home, "my cline");
+  const installed = home.write(`${folder}/package/palinode.js`, called("0.0.8"));
+  const only = await home.run("uninstall");
+  assert.equal(only.code, 1);
+  assert.ok(only.stdout.includes(`Memory stays loaded from ${installed} (0.0.8); to take that one out: cline plugin uninstall '${join(home.home, folder)}'\n`), only.stdout);
+  assert.ok(!only.stdout.includes("one only"));
+  await home.run("install");
+  const both = await home.run("uninstall");
+  assert.deepEqual([both.code, both.stdout.split("\n").length], [0, 3]);
+  assert.match(both.stdout, /^Removed .*\nMemory stays loaded from /);
+  rmSync(dirname(installed), { recursive: true });
+  mkdirSync(join(home.home, "my cline/plugins"), { recursive: true });
+  symlinkSync(FILE, join(home.home, "my cline/plugins/other.js"));
+  const passedOver = await home.run("uninstall");
+  assert.equal(passedOver.code, 0);
+  assert.match(passedOver.stdout, /Not loaded \(a link\) is .*other\.js/);
+});
+
 test("uninstall leaves alone what is no palinode.js, and says so", async (t) => {
   const home = createHome(t);
   home.write(".cline/plugins/palinode.js", "export default {};");
@@ -168,6 +189,33 @@ test("--mcp adds one entry and leaves all else as it is", async (t) => {
   assert.equal(readFileSync(path, "utf8"), `${JSON.stringify(before, null, 2)}\n`);
   assert.deepEqual(readdirSync(dirname(path)), ["cline_mcp_settings.json"]);
   assert.ok(!existsSync(home.target));
+});
+
+test("--mcp leaves numbers of other entries as they are written", async (t) => {
+  const home = createHome(t);
+  const before = String.raw`{
+  "mcpServers": {
+    "other": {
+      "price": 1.50,
+      "id": 9007199254740993,
+      "list": [
+        -0,
+        1E+400,
+        0
+      ],
+      "text": "a \"7\" \\ 1.50"
+    }
+  },
+  "later": 2.0
+}
+`;
+  const path = settings(home, before);
+  assert.equal((await home.run("install", "--mcp")).code, 0);
+  const entry = JSON.stringify({ palinode: ENTRY }, null, 2).split("\n").slice(1, -1).map((line) => `  ${line}`).join("\n");
+  assert.equal(readFileSync(path, "utf8"), before.replace("\n    }\n", `\n    },\n${entry}\n`));
+  assert.match((await home.run("install", "--mcp")).stdout, /Already there/);
+  assert.equal((await home.run("uninstall", "--mcp")).code, 0);
+  assert.equal(readFileSync(path, "utf8"), before);
 });
 
 test("--mcp makes the file where there is none, at the place that Cline reads", async (t) => {
@@ -211,6 +259,8 @@ test("--mcp keeps a copy of a file that is no JSON, and of each one anew", async
     assert.equal(readdirSync(dirname(path)).length, index + 2);
     assert.deepEqual(JSON.parse(readFileSync(path, "utf8")), { mcpServers: { palinode: ENTRY } });
   }
+  settings(home, "{ broken");
+  assert.match((await home.run("install", "--mcp")).stdout, /other servers are no longer in the file, they are in its backup .*cline_mcp_settings\.json\.6\.bak\n/);
   const path = settings(home, "{ broken");
   const { code, stdout, stderr } = await home.run("uninstall", "--mcp");
   assert.equal(code, 1);
