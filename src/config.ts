@@ -1,9 +1,9 @@
 // Every setting of the plugin: its name as an option and as an environment variable, its default and its limits. The one
 // reader of the environment. A value that makes no sense falls back to the default, and `problems` names it.
-import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { clineDataDir, clineDir } from "./places.ts";
 import { realFolder } from "./project.ts";
+import { readJsonObject, readTokenFile } from "./settings-file.ts";
 import { clip, oneLine } from "./text.ts";
 import { clamped, hintFor, milliseconds, number, readFlag, readFolder, readLine, readToken, readUrl, whole, word } from "./values.ts";
 
@@ -136,7 +136,6 @@ export const TOKEN_FILE_VARIABLE = "PALINODE_API_TOKEN_FILE";
 
 /** The name of a settings file: in Cline's folder the user's, in a workspace's `.cline` the workspace's. */
 const SETTINGS_FILE = "palinode.json";
-const MAX_FILE_BYTES = 64 * 1024;
 const MAX_PROBLEMS = 10;
 /** A cloned repository must not be able to send prompts elsewhere, to read files, or to loosen what guards the token. */
 const NOT_FOR_WORKSPACES: ReadonlySet<string> = new Set(["apiUrl", "token", "tokenFile", "stateDir", "allowHttp"]);
@@ -273,31 +272,3 @@ function readSettingsFile(source: "workspace file" | "user file", path: string, 
   problems.push(...found.slice(0, MAX_PROBLEMS), ...(found.length > MAX_PROBLEMS ? [`${path}: and ${found.length - MAX_PROBLEMS} more of these`] : []));
   return { source, values, labelOf };
 }
-
-function readJsonObject(path: string, problems: string[]): object {
-  try {
-    const file = statSync(path, { throwIfNoEntry: false });
-    if (file === undefined) return {};
-    const value: unknown = file.isFile() && file.size <= MAX_FILE_BYTES ? JSON.parse(readFileSync(path, "utf8").replace(/^\uFEFF/, "")) : undefined;
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
-    problems.push(`${path} is not a JSON object`);
-  } catch (error) {
-    problems.push(`${path} ${error instanceof SyntaxError ? "is not JSON" : "cannot be read"}`);
-  }
-  return {};
-}
-
-function readTokenFile(path: unknown, label: string, problems: string[]): string {
-  if (typeof path !== "string" || path.trim() === "") return "";
-  try {
-    // Reading a pipe or a device would block the host.
-    const token = statSync(path.trim()).isFile() ? readToken(readFileSync(path.trim(), "utf8")) : undefined;
-    if (token) return token;
-    problems.push(`${label}: the file holds no token (the token alone, without Bearer)`);
-  } catch (error) {
-    const why = /^\s*~/.test(path) ? "~ is not expanded: write the whole path" : (error as NodeJS.ErrnoException).code;
-    problems.push(`${label}: the file cannot be read (${why})`);
-  }
-  return "";
-}
-
