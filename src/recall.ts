@@ -5,7 +5,7 @@ import { asRecord, asText } from "./cline.ts";
 import { type Client, PalinodeError, type Reason, reasonOf } from "./client.ts";
 import { type Entry, safeLine, safeLines, triggerHeading } from "./block.ts";
 import type { Config } from "./config.ts";
-import { digestOf, FENCE, stripOurBlocks } from "./prompt.ts";
+import { digestOf, dropPrivate, FENCE, stripOurBlocks } from "./prompt.ts";
 import { redact } from "./redact.ts";
 import { clean, clip, clipLines, clipMarked, clipMiddle, CUT_MARK, weigh } from "./text.ts";
 
@@ -76,7 +76,7 @@ const RELATED_INSTEAD = "### Related memories\n(by search: resolution did not an
 
 /** Returns the query for a prompt's bare words: redacted, at most 2,000 characters, head and tail kept. */
 export function queryOf(words: string): string {
-  return clipMiddle(redact(clean(stripVTControlCharacters(clipMiddle(words, MAX_READ_CHARS)))).trim(), MAX_QUERY_CHARS);
+  return clipMiddle(redact(dropPrivate(clean(stripVTControlCharacters(clipMiddle(words, MAX_READ_CHARS))))).trim(), MAX_QUERY_CHARS);
 }
 
 /** Returns whether the words say enough to recall for. */

@@ -1,10 +1,9 @@
 // What failed since the last request, and what to search memory for because of it. Reads only the messages behind the
 // newest answer of the model, so a long history costs nothing.
-import { stripVTControlCharacters } from "node:util";
+import { redacted } from "./capture.ts";
 import { asRecord, asText, type Message, toolCallsOf, toolResultsOf, type ToolResult } from "./cline.ts";
-import { digestOf } from "./prompt.ts";
-import { redact } from "./redact.ts";
-import { clean, clip, clipStart, oneLine } from "./text.ts";
+import { digestOf, stripOurBlocks } from "./prompt.ts";
+import { clip, clipStart, oneLine } from "./text.ts";
 
 /** A command or tool that failed. */
 export interface Failure {
@@ -59,17 +58,17 @@ function failedParts({ name, output, isError }: ToolResult, input: unknown): Par
 }
 
 function toFailure({ command, output }: Part): Failure {
-  const about = clip(redact(oneLine(strip(endsOf(command)))), MAX_COMMAND_CHARS);
+  const about = clip(oneLine(telling(command)), MAX_COMMAND_CHARS);
   const query = clip(`${about}\n${tellingLines(output).join("\n")}`.trim(), MAX_QUERY_CHARS);
   return { about, query, signature: digestOf(query.toLowerCase().replace(/\d+/g, "0")) };
 }
 
 /** The lines that say what is wrong; where none does, the last ones. */
 function tellingLines(output: string): string[] {
-  const lines = redact(strip(endsOf(output))).split("\n")
+  const lines = telling(output).split("\n")
     .map((line) => clip(line.trim(), MAX_LINE_CHARS)).filter((line) => line !== "" && !NOISE.test(line));
-  const telling = lines.filter((line) => TELLING.test(line));
-  return [...new Set(telling.length > 0 ? telling : lines.slice(-3))].slice(0, MAX_LINES);
+  const told = lines.filter((line) => TELLING.test(line));
+  return [...new Set(told.length > 0 ? told : lines.slice(-3))].slice(0, MAX_LINES);
 }
 
 /** Head and tail of a long text, cut at line ends: a secret that was cut in two would not be known for one. */
@@ -80,6 +79,7 @@ function endsOf(text: string): string {
   return `${head.slice(0, end === -1 ? -MAX_TOKEN_CHARS : end)}\n${tail.slice(start === -1 ? MAX_TOKEN_CHARS : start + 1)}`;
 }
 
-function strip(text: string): string {
-  return clean(stripVTControlCharacters(text)).replace(TIME, "").replace(TEMPORARY_PATH, "");
+/** Without secrets, private spans and our own blocks, and without what is different each time. */
+function telling(text: string): string {
+  return redacted(stripOurBlocks(endsOf(text))).replace(TIME, "").replace(TEMPORARY_PATH, "");
 }

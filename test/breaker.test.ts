@@ -161,7 +161,7 @@ test("every silence has its own reason in the log", async (t) => {
     ["below-threshold", (scene) => scene.server.fault("/search", { json: [{ rel_path: "a.md", snippet: "x", raw_score: 0.3 }] }), ROLLBACK_PROMPT],
   ];
   for (const [reason, arrange, words] of reasons) {
-    const scene = await openScene(t, { env: { PALINODE_CLINE_HOOK_DEADLINE_MS: "300" } });
+    const scene = await openScene(t, { env: { PALINODE_CLINE_HOOK_DEADLINE_MS: "1500" } });
     arrange(scene);
     await ask(scene, words);
     assert.match(JSON.stringify(scene.host.logs), new RegExp(`\\b${reason}\\b`), reason);

@@ -10,6 +10,8 @@ import test, { type TestContext } from "node:test";
 import { quoted } from "../src/files.ts";
 import { BYTES, called, createHome, FILE, type Home, runFile, VERSION } from "./helpers/command-line.ts";
 import { type Palinode, type PalinodeOptions, startPalinode } from "./helpers/palinode.ts";
+import { setPaused } from "../src/pause.ts";
+import { openState } from "../src/state.ts";
 
 interface Check { name: string; level: "ok" | "warning" | "failure"; message: string; fix?: string }
 
@@ -122,13 +124,15 @@ test("a token is changed where it was set, and its file is for nobody else to re
 test("a pause of this workspace is told, one of another is not", async (t) => {
   const { home } = await arrange(t);
   for (const [workspace, isTold] of [[home.workspace, true], ["/elsewhere", false]] as const) {
-    home.write(".cline/data/palinode/paused.json", JSON.stringify({ [workspace]: Date.UTC(2026, 0, 2) }));
+    const state = openState(join(String(home.env.HOME), ".cline/data/palinode"));
+    setPaused(state, home.workspace, undefined);
+    setPaused(state, workspace, Date.UTC(2026, 0, 2));
     const { code, checks } = await examine(home);
     const found = checks.find(({ name }) => name === "paused");
     assert.deepEqual([code, found?.level, found?.fix], isTold ? [0, "warning", "/palinode resume"] : [0, undefined, undefined]);
     if (isTold) assert.match(found?.message ?? "", /since 2026-01-02T00:00:00\.000Z/);
   }
-  home.write(".cline/data/palinode/paused.json", JSON.stringify({ [home.workspace]: 1e300 }));
+  setPaused(openState(join(String(home.env.HOME), ".cline/data/palinode")), home.workspace, 1e300);
   assert.equal((await examine(home)).code, 0);
 });
 

@@ -160,6 +160,12 @@ test("a secret that stands where a long output is cut is not sent in half", () =
   }
 });
 
+test("private spans and recalled blocks in an output are not sent", () => {
+  const block = "<palinode-memory>\n## Palinode recall (this prompt)\nError: recalled words\n</palinode-memory>";
+  const [failure] = failuresOf(commandOutput("echo <private>zqcommand</private>", `Error: broken <private>zqprivate</private>\n${block}`, 1));
+  assert.deepEqual(failure?.query, "echo\nError: broken");
+});
+
 test("hostile output is read in linear time", () => {
   const time = (size: number): number => {
     const text = ["-".repeat(size), "at ".repeat(size), "1:".repeat(size), "/tmp/".repeat(size), "error ".repeat(size)].join("\n");
