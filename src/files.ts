@@ -61,9 +61,10 @@ export function codeOf(error: unknown): string {
   return (error as NodeJS.ErrnoException | undefined)?.code ?? "unknown";
 }
 
-/** Returns a path as a shell takes it. */
-export function quoted(path: string): string {
-  return /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
+/** Returns a word as a shell takes it. */
+export function quoted(word: string): string {
+  if (/^[\w@%+=:,./-]+$/.test(word)) return word;
+  return process.platform === "win32" ? `"${word}"` : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
 /** Returns how a shell in any folder runs this file with `words`. */

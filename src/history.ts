@@ -2,6 +2,7 @@
 import { isAbsolute } from "node:path";
 import { textsOf } from "./cline.ts";
 import { readConfig } from "./config.ts";
+import { quoted } from "./files.ts";
 import { findSessions, lastAt, type PastSession, readSession, type ReadSession, type Warn } from "./past.ts";
 import { projectOf, slugOf } from "./project.ts";
 import { bareWords } from "./prompt.ts";
@@ -115,11 +116,6 @@ export function resumeLine({ id, cwd, editor }: PastSession): string {
 /** Returns the folder of a session, or undefined: a path that is not whole would lead elsewhere, or be an option of `cd`. */
 export function folderOf({ cwd }: Pick<PastSession, "cwd">): string | undefined {
   return cwd !== undefined && isAbsolute(cwd) ? cwd : undefined;
-}
-
-function quoted(word: string): string {
-  if (/^[\w@%+=:,./-]+$/.test(word)) return word;
-  return process.platform === "win32" ? `"${word}"` : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
 function hasAll(session: ReadSession, words: readonly string[]): boolean {
