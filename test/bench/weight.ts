@@ -69,7 +69,7 @@ export async function measureWeight(): Promise<Report> {
 
 /** Returns a module that imports the same parts of Node, and does nothing. */
 function nodeImports(source: string): string {
-  const names = new Set([...source.matchAll(/^import .* from ("node:[\w/]+");$/gm)].map(([, name]) => name));
+  const names = new Set([...source.matchAll(/\bfrom\s*("node:[\w/]+")/g)].map(([, name]) => name));
   return [...names].map((name) => `import ${name};\n`).join("");
 }
 
