@@ -57,7 +57,7 @@ export function savedByAgent(transcript: readonly Message[], captured: number): 
 /** Returns the capture of a transcript: at most 1,200 characters, redacted, free of markup that the server refuses. */
 export function captureOf(transcript: readonly Message[]): Capture {
   const prompts = promptsOf(transcript);
-  return { summary: summaryOf(transcript, prompts), prompts: prompts.length, model: modelOf(transcript), durationSeconds: durationOf(transcript) };
+  return { summary: summaryOf(transcript, prompts), prompts: prompts.length, model: safe(modelOf(transcript) ?? "") || undefined, durationSeconds: durationOf(transcript) };
 }
 
 function summaryOf(transcript: readonly Message[], prompts: readonly Message[]): string {

@@ -36,7 +36,7 @@ export function memoryOf(session: ReadSession, project: string): Record<string, 
     title: safe(session.title),
     entities: project === "" ? [] : [`project/${project}`],
     source: "cline-import",
-    metadata: { session_id: id, harness: "cline", cwd: cwd && safe(cwd), started_at: isoTime(startedAt), ended_at: isoTime(endedAt), model, resume: safe(resumeLine(session)) },
+    metadata: { session_id: safe(id), harness: "cline", cwd: cwd && safe(cwd), started_at: isoTime(startedAt), ended_at: isoTime(endedAt), model: model && safe(model), resume: safe(resumeLine(session)) },
   };
 }
 

@@ -1,5 +1,5 @@
 // Fuzzes the files that a session left on disk: records to replay, captures on their way, the health of the server.
-// (What Cline itself keeps of sessions joins here when the plugin reads it: a reader beside `resume`, the same spoiling.)
+// What Cline itself keeps of sessions is fuzzed in `past`.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createChat } from "../helpers/chat.ts";
