@@ -16,8 +16,6 @@ export interface Copy {
 
 const BANNER = /^\/\*! palinode\.js (\S{1,40}) \|/;
 const MAX_FOLDERS = 2000;
-/** A larger file is no copy. */
-const MAX_FILE_BYTES = 1024 * 1024;
 
 /** Returns the copies in all of Cline's plugins folders; of those that are not passed over, Cline loads the last. */
 export function findCopies(env: NodeJS.ProcessEnv, workspace: string): Copy[] {
@@ -33,7 +31,7 @@ export function findCopies(env: NodeJS.ProcessEnv, workspace: string): Copy[] {
 
 /** Returns the version that the first line of a palinode.js names; undefined for anything else. */
 export function versionOf(path: string): string | undefined {
-  return BANNER.exec(readSmallFile(path, MAX_FILE_BYTES) ?? "")?.[1];
+  return BANNER.exec(readSmallFile(path) ?? "")?.[1];
 }
 
 /** Returns whether version `a` is newer than `b`. A pre-release is older than its release. */

@@ -5,10 +5,11 @@ import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { asRecord } from "./cline.ts";
 
-const MAX_RECORD_BYTES = 1024 * 1024;
+/** A larger file is none of those that are looked for. */
+const MAX_FILE_BYTES = 1024 * 1024;
 
-/** Returns the text of a regular file of at most `maxBytes`, or undefined. Never blocks on a pipe or a device. */
-export function readSmallFile(path: string, maxBytes: number): string | undefined {
+/** Returns the text of a regular file of at most `maxBytes` (1 MB), or undefined. Never blocks on a pipe or a device. */
+export function readSmallFile(path: string, maxBytes = MAX_FILE_BYTES): string | undefined {
   try {
     const file = statSync(path);
     return file.isFile() && file.size <= maxBytes ? readFileSync(path, "utf8") : undefined;
@@ -28,7 +29,7 @@ export function entryAt(path: string, { followsLinks = true } = {}): Stats | und
 
 /** Returns the members of the JSON object in a small file, or none. */
 export function readRecord(path: string): Record<string, unknown> {
-  return asRecord(parseJson(readSmallFile(path, MAX_RECORD_BYTES)));
+  return asRecord(parseJson(readSmallFile(path)));
 }
 
 /** Returns what JSON text says, without a byte order mark, or undefined. */
@@ -72,9 +73,17 @@ export function thisProgram(words: string): string {
   return `node ${quoted(fileURLToPath(import.meta.url))} ${words}`;
 }
 
-/** One folder at a time: Node's recursive `mkdir` never returns where a file system refuses them, as `/proc` does. */
-function makeFolder(folder: string): void {
+/**
+ * Makes a folder and those above it that are missing. One at a time: Node's recursive `mkdir` never returns where a file
+ * system refuses new folders as "not found", as `/proc` does. Throws what the system says.
+ */
+export function makeFolder(folder: string, mode = 0o777): void {
   if (existsSync(folder)) return;
-  if (dirname(folder) !== folder) makeFolder(dirname(folder));
-  mkdirSync(folder);
+  if (dirname(folder) !== folder) makeFolder(dirname(folder), mode);
+  try {
+    mkdirSync(folder, { mode });
+  } catch (error) {
+    // Another process may have been faster.
+    if (!existsSync(folder)) throw error;
+  }
 }

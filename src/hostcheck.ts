@@ -10,6 +10,7 @@ import { removalOf } from "./install.ts";
 import { clineLogFile, hubRecordFile } from "./places.ts";
 import { findProgram, versionOfCline } from "./programs.ts";
 import { redact } from "./redact.ts";
+import { isAlive } from "./process.ts";
 import { openState } from "./state.ts";
 import { VERSION } from "./version.ts";
 
@@ -90,15 +91,5 @@ function environmentOf(pid: number): Map<string, string> | undefined {
     return new Map(entries.map((entry) => [entry.slice(0, entry.indexOf("=")), entry.slice(entry.indexOf("=") + 1)]));
   } catch {
     return undefined;
-  }
-}
-
-function isAlive(pid: number): boolean {
-  if (!Number.isInteger(pid) || pid <= 0) return false;
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    // Somebody else's process is alive all the same.
-    return (error as NodeJS.ErrnoException).code === "EPERM";
   }
 }

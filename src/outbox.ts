@@ -4,6 +4,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { MAX_SUMMARY_CHARS } from "./capture.ts";
 import { asRecord, asText } from "./cline.ts";
 import { type Client, PalinodeError, type Reason, reasonOf } from "./client.ts";
+import { isAlive } from "./process.ts";
 import { digestOf } from "./prompt.ts";
 import { coverInRecord } from "./record.ts";
 import { fileStem, type State } from "./state.ts";
@@ -210,15 +211,6 @@ async function holding<T>({ state }: Sender, claim: string, work: () => Promise<
 
 function isLost([, , pid]: RegExpExecArray, since: number | undefined): boolean {
   return !isAlive(Number(pid)) || since === undefined || Math.abs(Date.now() - since) > LEASE_MS;
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return asRecord(error).code === "EPERM";
-  }
 }
 
 function readItem(raw: unknown): Item | undefined {

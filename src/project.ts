@@ -1,7 +1,8 @@
 // Which project a workspace belongs to. One slug is used everywhere it is sent, because the server derives a different
 // one on each route (palinode-api.md, 3.5). Git's files are read; git is never run.
-import { readFileSync, realpathSync, statSync } from "node:fs";
+import { realpathSync, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
+import { readSmallFile } from "./files.ts";
 
 const MAX_DEPTH = 64;
 const MAX_SLUG_CHARS = 80;
@@ -60,12 +61,12 @@ function gitDirOf(path: string, folder: string): string | undefined {
   } catch {
     return undefined;
   }
-  const target = linesOf(readSmall(path)).find((line) => line.startsWith("gitdir:"))?.slice("gitdir:".length).trim();
+  const target = linesOf(readSmallFile(path)).find((line) => line.startsWith("gitdir:"))?.slice("gitdir:".length).trim();
   return target ? resolve(folder, target) : undefined;
 }
 
 function describe(gitDir: string, folder: string): GitFolder {
-  const common = readSmall(join(gitDir, "commondir"))?.trim();
+  const common = readSmallFile(join(gitDir, "commondir"))?.trim();
   // A submodule's git folder has no `commondir`, and its project is its own folder.
   if (!common) return { commonDir: gitDir, mainFolder: basename(folder) };
   const commonDir = isAbsolute(common) ? common : resolve(gitDir, common);
@@ -77,7 +78,7 @@ function describe(gitDir: string, folder: string): GitFolder {
 /** Returns origin's address from git's configuration: section and key in any case, a comment behind either. */
 function originOf(commonDir: string): string | undefined {
   let isOrigin = false;
-  for (const line of linesOf(readSmall(join(commonDir, "config")))) {
+  for (const line of linesOf(readSmallFile(join(commonDir, "config")))) {
     if (line.startsWith("[")) isOrigin = /^\[remote\s+"([^"]*)"/i.exec(line)?.[1] === "origin";
     const value = isOrigin ? /^url\s*=(.*)/i.exec(line)?.[1] : undefined;
     if (value !== undefined) return settingOf(value);
@@ -100,14 +101,4 @@ function repositoryOf(url: string | undefined): string | undefined {
 
 function lastSegment(path: string): string {
   return path.split(/[\\/:]+/).filter((part) => part !== "").at(-1) ?? "";
-}
-
-function readSmall(path: string): string | undefined {
-  try {
-    const file = statSync(path);
-    // Reading a pipe or a device would block.
-    return file.isFile() && file.size <= 1 << 20 ? readFileSync(path, "utf8") : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -4,6 +4,7 @@ import { redacted } from "./capture.ts";
 import { asRecord, asText, type Message, toolCallsOf, toolResultsOf, type ToolResult } from "./cline.ts";
 import { digestOf, stripOurBlocks } from "./prompt.ts";
 import { clip, clipStart, oneLine } from "./text.ts";
+import { exitCodeOf } from "./work.ts";
 
 /** A command or tool that failed. */
 export interface Failure {
@@ -24,8 +25,6 @@ const MAX_READ_CHARS = 20_000;
 /** No token is longer. */
 const MAX_TOKEN_CHARS = 1000;
 
-/** How hosts say that a command failed. Source: recordings/hooks/tool-loop.jsonl; the older extension's text. */
-const COMMAND_FAILED = /\bCommand (?:exited|failed) with (?:exit )?code -?\d{1,10}/;
 const NOISE = /^(?:at .{0,300}[:(]\d+|File "[^"]{0,300}", line \d+|node:internal|\[?std(?:err|out)\]?:?$|[\^~\s|-]+$|Traceback \(most recent|npm (?:ERR!|error) A complete log|\[?Command exited with)/;
 const TELLING = /err(?:or)?\b|exception|fail|cannot|can't|could not|unable|not found|no such|denied|refused|undefined|expected|missing|invalid|unknown|unexpected|panic|fatal|timed? ?out|conflict|required/i;
 const TIME = /\[?\b(?:\d{4}-\d\d-\d\d[T ])?\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?\b\]?/g;
@@ -53,7 +52,8 @@ function failedParts({ name, output, isError }: ToolResult, input: unknown): Par
   const failed = entries.filter((entry) => entry.success === false);
   if (failed.length > 0) return failed.map((entry) => ({ command: asText(entry.query) ?? name, output: `${asText(entry.error) ?? ""}\n${asText(entry.result) ?? ""}` }));
   const text = asText(output) ?? asText(asRecord(output).error) ?? asText(asRecord(output).message) ?? "";
-  if (!isError && !COMMAND_FAILED.test(text)) return [];
+  // A code of 0 is no failure.
+  if (!isError && !exitCodeOf(text)) return [];
   return [{ command: asText(asRecord(input).command) ?? name, output: text }];
 }
 

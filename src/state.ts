@@ -1,9 +1,10 @@
 // The one writer of state files. Every file is private, is replaced as a whole, and is read with suspicion: what cannot
 // be read is set aside under another name, and the session goes on without it.
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { readdir, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { makeFolder } from "./files.ts";
 
 /** Larger files are not ours. */
 const MAX_FILE_BYTES = 256 * 1024;
@@ -71,7 +72,7 @@ export function openState(folder: string, onTrouble: (what: string) => void = ()
       try {
         const text = JSON.stringify(value);
         if (Buffer.byteLength(text) > MAX_FILE_BYTES) throw new RangeError("too large");
-        makePrivate(dirname(path(name)));
+        makeFolder(dirname(path(name)), 0o700);
         writeFileSync(temporary, text, { mode: 0o600 });
         renameSync(temporary, path(name));
         return true;
@@ -83,7 +84,7 @@ export function openState(folder: string, onTrouble: (what: string) => void = ()
     },
     rename(from, to) {
       try {
-        makePrivate(dirname(path(to)));
+        makeFolder(dirname(path(to)), 0o700);
         renameSync(path(from), path(to));
         return true;
       } catch {
@@ -104,21 +105,6 @@ let writes = 0;
 /** Returns a session id as a file name: itself where that is harmless, else a digest. */
 export function fileStem(id: string): string {
   return /^[A-Za-z0-9][\w-]{0,99}$/.test(id) ? id : createHash("sha256").update(id).digest("base64url").slice(0, 16);
-}
-
-/**
- * Makes the folder and those above it that are missing, for this user only. One at a time: Node's recursive `mkdir` never
- * returns where a file system refuses new folders as "not found", as `/proc` does.
- */
-function makePrivate(folder: string): void {
-  if (existsSync(folder)) return;
-  if (dirname(folder) !== folder) makePrivate(dirname(folder));
-  try {
-    mkdirSync(folder, { mode: 0o700 });
-  } catch (error) {
-    // Another process may have been faster.
-    if (!existsSync(folder)) throw error;
-  }
 }
 
 async function prune(folder: string, { maxFiles, maxAgeMs }: { maxFiles: number; maxAgeMs: number }, now: number): Promise<void> {

@@ -66,7 +66,8 @@ function outcomesOf({ output }: ToolResult, tool: string, input: unknown): Outco
   return queries.map((query) => ({ query, isCommand, isFailed: exitCode !== undefined && exitCode !== 0, exitCode }));
 }
 
-function exitCodeOf(text: string): number | undefined {
+/** Returns the exit code that a host's words about a command name, or undefined. */
+export function exitCodeOf(text: string): number | undefined {
   const code = /\bCommand (?:exited|failed) with (?:exit )?code (-?\d{1,10})/.exec(text)?.[1];
   return code === undefined ? undefined : Number(code);
 }

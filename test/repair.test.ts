@@ -132,7 +132,7 @@ test("every way in which hosts report a failure is understood", () => {
 });
 
 test("what is no failure of the agent's work is none", () => {
-  const quiet = [commandOutput("ls", "Error: in a file name"), "all good", null, undefined, 7, [], {}, [null], { success: true }];
+  const quiet = [commandOutput("ls", "Error: in a file name"), "Command exited with code 0\nError: in a file name", "all good", null, undefined, 7, [], {}, [null], { success: true }];
   for (const output of quiet) assert.deepEqual(failuresOf(output), []);
   assert.deepEqual(failuresOf("The Palinode server does not answer", { name: "palinode_search", isError: true }), []);
 });
