@@ -11,7 +11,7 @@ import { captureKey, checkRequest, checkServer, checkState, createClock, createT
 import { commandOutput, createChat, injected, type Message, type Payload, sent, sharedPrefix, textOf } from "./helpers/chat.ts";
 import { type Fault, startPalinode } from "./helpers/palinode.ts";
 import { createRandom, type Random, seedOfRun } from "./helpers/random.ts";
-import { until } from "./helpers/scene.ts";
+import { until, waitingCaptures } from "./helpers/scene.ts";
 import { createWorkerHost, type WorkerHost } from "./helpers/worker-host.ts";
 
 declare const REPOSITORY: string;
@@ -216,8 +216,7 @@ async function openRun(t: TestContext, random: Random) {
       mend();
       await Promise.all(hosts.map((each) => each.kill()));
       clock.move(180 * MINUTE); // Past every lease and the half hour of a tail, whatever moves went back.
-      const waiting = (): string[] => [...checkState(stateDir, SECRETS).keys()].filter((name) => /^(?:queue|tails)\//.test(name));
-      await deliver(waiting, async (id) => {
+      await deliver(stateDir, async (id) => {
         const later = createTalk(id, id);
         later.chat.say("Question of a later session, about nothing");
         await open(id, { PALINODE_CLINE_HOOK_DEADLINE_MS: "2700" }).beforeModel(later.chat.beforeModel());
@@ -234,7 +233,8 @@ async function openRun(t: TestContext, random: Random) {
 }
 
 /** Starts later sessions until nothing waits: on a busy machine one may miss its deadline. */
-async function deliver(waiting: () => string[], start: (sessionId: string) => Promise<unknown>): Promise<void> {
+async function deliver(stateDir: string, start: (sessionId: string) => Promise<unknown>): Promise<void> {
+  const waiting = (): string[] => waitingCaptures(stateDir);
   for (let index = 0; index < 4 && (index === 0 || waiting().length > 0); index += 1) {
     await start(`179600090000${index}_later`);
     await until("all is delivered", () => waiting().length === 0).catch(() => undefined);
@@ -299,7 +299,6 @@ test(`a SIGKILL at any moment of a run's end loses nothing and doubles nothing (
     }));
   }
   server.fault("/session-end", null);
-  const waiting = (): string[] => [...checkState(stateDir, []).keys()].filter((name) => /^(?:queue|tails)\//.test(name));
-  await deliver(waiting, (id) => start(id, 1));
+  await deliver(stateDir, (id) => start(id, 1));
   assert.deepEqual(server.sessions.map(captureKey).sort(), ids.map((id) => `${id} 3`));
 });

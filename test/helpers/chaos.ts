@@ -5,6 +5,7 @@ import { readdirSync, readFileSync, renameSync, statSync, writeFileSync } from "
 import { join } from "node:path";
 import { type Chat, createChat, injected, type Message, textOf, wire } from "./chat.ts";
 import type { Palinode } from "./palinode.ts";
+import { present } from "./scene.ts";
 
 declare const REPOSITORY: string;
 
@@ -156,13 +157,4 @@ export function checkState(stateDir: string, secrets: readonly string[]): Map<st
     files.set(name, text);
   }
   return files;
-}
-
-function present<T>(read: () => T): T | undefined {
-  try {
-    return read();
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw error;
-  }
 }

@@ -80,13 +80,32 @@ export async function openScene(t: TestContext, options: SceneOptions = {}): Pro
   };
 }
 
-/** Returns every file below a folder with its text and permission bits. */
+/** Returns every file below a folder with its text and permission bits, but for one that is moved meanwhile. */
 export function filesBelow(folder: string): { name: string; text: string; mode: number }[] {
-  const names = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
-  return names.map((entry) => {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  return entries.flatMap((entry) => {
     const path = join(entry.parentPath ?? entry.path, entry.name);
-    return { name: path.slice(folder.length + 1), text: readFileSync(path, "utf8"), mode: statSync(path).mode & 0o777 };
+    return present(() => ({ name: path.slice(folder.length + 1), text: readFileSync(path, "utf8"), mode: statSync(path).mode & 0o777 })) ?? [];
   });
+}
+
+/**
+ * Returns the names of the captures that wait or are on their way. By name alone, and in the order in which they move:
+ * one that is taken between a listing and a look at the file must not count as gone.
+ */
+export function waitingCaptures(stateDir: string): string[] {
+  const list = (name: string): string[] => (present(() => readdirSync(join(stateDir, name))) ?? []).filter((file) => !file.endsWith(".tmp"));
+  return ["tails", "queue"].flatMap((name) => list(name).map((file) => `${name}/${file}`));
+}
+
+/** Returns what `read` does, or undefined when the file is gone. */
+export function present<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
 }
 
 /** Waits until a condition holds, for what goes on behind a hook. Fails loudly after fifteen seconds. */
