@@ -1,9 +1,9 @@
 // The one writer of state files. Every file is private, is replaced as a whole, and is read with suspicion: what cannot
 // be read is set aside under another name, and the session goes on without it.
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
-import { readdir, rm, stat } from "node:fs/promises";
+import { readdir, readdirSync, readFileSync, renameSync, rm, rmSync, stat, statSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { promisify } from "node:util";
 import { makeFolder } from "./files.ts";
 
 /** Larger files are not ours. */
@@ -107,17 +107,25 @@ export function fileStem(id: string): string {
   return /^[A-Za-z0-9][\w-]{0,99}$/.test(id) ? id : createHash("sha256").update(id).digest("base64url").slice(0, 16);
 }
 
+/**
+ * Not `node:fs/promises`: Node 20 gives those a null request in a worker thread that is being ended, and the whole process
+ * goes down with it (node::fs::ReadDir, GetReqWrap).
+ */
+const readFolder = promisify(readdir);
+const lookAt = promisify(stat);
+const removeFile = promisify(rm);
+
 async function prune(folder: string, { maxFiles, maxAgeMs }: { maxFiles: number; maxAgeMs: number }, now: number): Promise<void> {
-  const names = await readdir(folder);
+  const names = await readFolder(folder);
   const files: { name: string; at: number }[] = [];
   for (const name of names) {
     // A link that leads nowhere, or a file that another process was faster with, is no reason to keep the others.
-    const found = await stat(join(folder, name)).catch(() => undefined);
+    const found = await lookAt(join(folder, name)).catch(() => undefined);
     files.push({ name, at: found?.mtimeMs ?? 0 });
   }
   files.sort((a, b) => b.at - a.at);
   const old = files.filter((file, index) => index >= maxFiles || now - file.at > maxAgeMs);
-  for (const file of old) await rm(join(folder, file.name), { force: true }).catch(() => undefined);
+  for (const file of old) await removeFile(join(folder, file.name), { force: true }).catch(() => undefined);
 }
 
 function attempt<T>(work: () => T): T | undefined {

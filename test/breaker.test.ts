@@ -102,7 +102,7 @@ async function ask(scene: Scene, words: string): Promise<{ blocks: string[]; ms:
 }
 
 test("with a hung server the first three prompts wait for the deadline and no later one does, also after a restart", async (t) => {
-  const scene = await openScene(t, { context: { session: { sessionId: "1796000000000_hung" } }, env: { PALINODE_CLINE_HOOK_DEADLINE_MS: "200" } });
+  const scene = await openScene(t, { context: { session: { sessionId: "1796000000000_hung" } }, env: { PALINODE_CLINE_HOOK_DEADLINE_MS: "1000" } });
   scene.server.fault("*", { hang: true });
   const waits: number[] = [];
   for (let prompt = 0; prompt < 10; prompt += 1) {
@@ -110,13 +110,13 @@ test("with a hung server the first three prompts wait for the deadline and no la
     if (prompt === 6) await scene.host.start();
     waits.push((await ask(scene, `${ROLLBACK_PROMPT} (${prompt})`)).ms);
   }
-  assert.ok(waits.slice(0, 3).every((ms) => ms >= 190), String(waits));
-  assert.ok(waits.slice(3).every((ms) => ms < 150), String(waits));
+  assert.ok(waits.slice(0, 3).every((ms) => ms >= 990), String(waits));
+  assert.ok(waits.slice(3).every((ms) => ms < 900), String(waits));
   assert.ok(scene.server.requests.length <= 4);
 });
 
 test("a channel that is slow while others answer is paused alone, and its cause stays findable", async (t) => {
-  const scene = await openScene(t, { env: { PALINODE_CLINE_HOOK_DEADLINE_MS: "600" } });
+  const scene = await openScene(t, { env: { PALINODE_CLINE_HOOK_DEADLINE_MS: "1500" } });
   scene.server.fault("/check-triggers", { hang: true });
   const rounds = [];
   for (let prompt = 0; prompt < 5; prompt += 1) {
@@ -125,7 +125,7 @@ test("a channel that is slow while others answer is paused alone, and its cause 
   }
   assert.equal(scene.server.calls("/check-triggers").length, 3);
   assert.equal(scene.server.calls("/search").length, 5);
-  assert.ok(rounds.slice(3).every(({ ms }) => ms < 500), String(rounds.map(({ ms }) => ms)));
+  assert.ok(rounds.slice(3).every(({ ms }) => ms < 1400), String(rounds.map(({ ms }) => ms)));
   assert.ok(rounds.every(({ blocks }) => blocks.length > 0));
   const record = JSON.parse(filesBelow(scene.stateDir).find(({ name }) => name.startsWith("sessions/"))?.text ?? "");
   assert.deepEqual([record.channels.triggers.reason, record.channels.triggers.cause], ["paused", "timeout"]);

@@ -54,7 +54,7 @@ for (const [name, fault] of Object.entries(FAULTS)) {
 
 test("what other routes answered is used when one hangs", async (t) => {
   for (const [route, digest, recall] of [["/check-triggers", 1, 1], ["/search", 1, 0], ["/list", 0, 1], ["/context/prime", 1, 1]] as const) {
-    const { server, chat, memory } = await openScene(t, { env: { PALINODE_CLINE_HOOK_DEADLINE_MS: "400" } });
+    const { server, chat, memory } = await openScene(t, { env: { PALINODE_CLINE_HOOK_DEADLINE_MS: "1500" } });
     server.fault(route, { hang: true });
     chat.say(ROLLBACK_PROMPT);
     const blocks = await memory();

@@ -143,7 +143,7 @@ test("what could not be delivered is sent by a later session, oldest first, once
 
 test("a capture whose answer was lost is looked up and not stored twice", async (t) => {
   for (const dedup of [false, true]) {
-    const scene = await openScene(t, { server: { dedup }, env: { PALINODE_CLINE_HOOK_DEADLINE_MS: "150" } });
+    const scene = await openScene(t, { server: { dedup }, env: { PALINODE_CLINE_HOOK_DEADLINE_MS: "1000" } });
     if (dedup) scene.server.remember({ file: "insights/same.md", body: PROMPTS.slice(0, 3).join(" ") });
     scene.server.fault("/session-end", { hang: true, handled: true }, 1);
     await work(scene, PROMPTS.slice(0, 3));
