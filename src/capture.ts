@@ -2,7 +2,7 @@
 // nothing that was injected can come back as memory.
 import { stripVTControlCharacters } from "node:util";
 import { asRecord, createdAtOf, type Message, modelOf, textsOf, toolCallsOf, toolResultsOf } from "./cline.ts";
-import { bareWords, dropPrivate, promptsOf, stripOurBlocks } from "./prompt.ts";
+import { bareWords, dropPrivate, promptsOf, stripOurBlocks, withoutThinking } from "./prompt.ts";
 import { redact } from "./redact.ts";
 import { clean, clipMarked, oneLine } from "./text.ts";
 import { isFailed, type Outcome, workOf } from "./work.ts";
@@ -93,14 +93,22 @@ export function redacted(text: string): string {
   return redact(dropPrivate(clean(stripVTControlCharacters(text))));
 }
 
+/** Tags of tool calls, which the server takes for a call that went astray, unless they stand in code (palinode-api.md, 2.9). */
+const CODE_OR_CALL = /(```[\s\S]*?```|~~~[\s\S]*?~~~|`[^`\n]+`)|<(?=\/?(?:[a-z][\w.-]*:)?(?:invoke|parameter|function_calls|tool_call|tool_use|summary|decisions|blockers|system-reminder|command-|local-command-|user-prompt-|bash-|ide_))/gi;
+
+/** Returns text as it was written, but for tags that the server would refuse it for. */
+export function withoutCallTags(text: string): string {
+  return text.replace(CODE_OR_CALL, (_, code: string | undefined) => code ?? "&lt;");
+}
+
 function escaped(text: string): string {
   return text.replace(/<(?=[/\s]{0,4}[a-z!])/gi, "&lt;");
 }
 
 /** Returns the newest text of the assistant, or "". */
 export function lastAnswer(transcript: readonly Message[]): string {
-  const answer = transcript.findLast((message) => asRecord(message).role === "assistant" && textsOf(message).some((text) => text.trim() !== ""));
-  return answer === undefined ? "" : textsOf(answer).join("\n");
+  const answer = transcript.findLast((message) => asRecord(message).role === "assistant" && textsOf(message).some((text) => withoutThinking(text).trim() !== ""));
+  return answer === undefined ? "" : textsOf(answer).map(withoutThinking).join("\n");
 }
 
 /** Files that were edited and commands that failed, by what the tools reported; outputs are never quoted. */

@@ -1,8 +1,11 @@
 // The one caller of `fetch`. Turns every way in which a server can fail into one error with a reason code, and hands
 // bodies on as `unknown`: what they mean is read where they are used.
 import { isIP } from "node:net";
-import { asRecord } from "./cline.ts";
+import { asRecord, asText } from "./cline.ts";
 import type { Config } from "./config.ts";
+import { parseJson } from "./files.ts";
+import { redact } from "./redact.ts";
+import { clip, oneLine } from "./text.ts";
 
 /** Why there is no memory, as a code that is the same on every runtime. */
 export type Reason =
@@ -11,6 +14,7 @@ export type Reason =
 
 /** A larger body is not memory: reading stops there. */
 const MAX_BODY_BYTES = 2 * 1024 * 1024;
+const MAX_SAID_CHARS = 200;
 
 /** A request that brought no usable answer. Its message names route and code, never a token or any text of memory. */
 export class PalinodeError extends Error {
@@ -20,12 +24,19 @@ export class PalinodeError extends Error {
   readonly status: number | undefined;
   /** What the server said of it: a policy reason of one word, or what it has against a request. */
   readonly detail: string | undefined;
+  readonly #said: string | undefined;
 
-  constructor(route: string, code: Reason, status?: number, detail?: string) {
+  constructor(route: string, code: Reason, status?: number, detail?: string, said?: string) {
     super(`${route}: ${code}${status === undefined ? "" : ` (HTTP ${status})`}${detail === undefined ? "" : `, ${detail}`}`);
     this.code = code;
     this.status = status;
     this.detail = detail;
+    this.#said = said;
+  }
+
+  /** The server's own words, which may echo what was sent: for whoever sent it by hand. Private, so that no log shows them. */
+  get said(): string | undefined {
+    return this.#said;
   }
 }
 
@@ -82,7 +93,9 @@ export function createClient(config: ClientConfig, onRateLimited: (ms: number) =
 export function reasonOf(error: unknown): Reason {
   if (error instanceof PalinodeError) return error.code;
   for (let cause: unknown = error, depth = 0; cause !== undefined && depth < 5; cause = asRecord(cause).cause, depth += 1) {
-    const { name, code, errors } = asRecord(cause);
+    const { name, code, errors, message } = asRecord(cause);
+    // A port that no request may go to, and that nothing listens at.
+    if (message === "bad port") return "refused";
     const known = REASON_BY_CODE.get(code) ?? REASON_BY_CODE.get(name);
     if (known) return known;
     if (Array.isArray(errors) && errors.length > 0) return reasonOf(errors[0]);
@@ -138,11 +151,17 @@ async function refusal(route: string, response: Response): Promise<PalinodeError
   if (status === 401) return new PalinodeError(route, "unauthorized", status);
   if (status === 403) return new PalinodeError(route, "denied", status, policyWord(text));
   if (status === 429) return new PalinodeError(route, "rate-limited", status);
-  return new PalinodeError(route, "bad-response", status, REFUSALS.exec(text ?? "")?.[1]);
+  return new PalinodeError(route, "bad-response", status, REFUSALS.exec(text ?? "")?.[1], saidIn(text));
 }
 
 /** How the server begins to say what it does not store; what follows echoes what was sent. */
 const REFUSALS = /"detail"\s*:\s*"(Security scan failed|Refusing to store|Content too large)/;
+
+/** Returns the words of a refusal; a list of wrong fields holds none. */
+function saidIn(text: string | undefined): string | undefined {
+  const words = asText(asRecord(parseJson(text)).detail);
+  return words === undefined ? undefined : clip(oneLine(redact(words)), MAX_SAID_CHARS);
+}
 
 /** The server's policy reasons are single words; anything longer is not shown, since it may echo what was sent. */
 function policyWord(text: string | undefined): string | undefined {

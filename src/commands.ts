@@ -4,7 +4,7 @@ import { readSetupContext } from "./cline.ts";
 import { readConfig, type ReadConfig } from "./config.ts";
 import { MEMORY_TYPES, MemoryError, read, save, search } from "./memory.ts";
 import { setPaused } from "./pause.ts";
-import { createSession, type Session } from "./session.ts";
+import { createSession, newSurroundings, type Session } from "./session.ts";
 import { type Command, plainText, printJson, UsageError } from "./shell.ts";
 import { type Reply, status, why } from "./status.ts";
 import { clip, oneLine } from "./text.ts";
@@ -80,9 +80,10 @@ function toCommand({ run, usage, help, options }: Verb): Command {
     help,
     options: { ...options, json: { type: "boolean" } },
     async run(shell, words, values) {
+      if (usage === "" && words.length > 0) throw new UsageError("this takes no words");
       const context = readSetupContext({ cwd: shell.cwd });
       const settings = readConfig({}, shell.env, shell.cwd);
-      const session = createSession(settings.config, context, { now: () => Date.now(), breakers: new Map() });
+      const session = createSession(settings.config, context, newSurroundings());
       const reply = await run({ session, read: settings }, words.join(" ").trim(), values);
       if (values.json === true) printJson(shell, reply.data);
       else shell.out(`${plainText(reply.text)}\n`);
@@ -92,8 +93,8 @@ function toCommand({ run, usage, help, options }: Verb): Command {
 }
 
 function pause(session: Session, since: number | undefined): Reply {
-  const { cwd = "", state } = session;
-  if (!setPaused(state, cwd, since)) throw new MemoryError("That could not be noted: the state folder is not writable, or PALINODE_CLINE_PERSIST is 0.");
+  const { cwd = "", pauses } = session;
+  if (!setPaused(pauses, cwd, since)) throw new MemoryError("That could not be noted: the state folder is not writable.");
   const text = since === undefined ? "Memory is on in this workspace." : "Memory is paused in this workspace: no recall, no capture, until resume.";
   return { data: { isPaused: since !== undefined, workspace: cwd }, text };
 }

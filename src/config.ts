@@ -2,7 +2,7 @@
 // reader of the environment. A value that makes no sense falls back to the default, and `problems` names it.
 import { join } from "node:path";
 import { clineDataDir, clineDir } from "./places.ts";
-import { realFolder } from "./project.ts";
+import { realFolder, slugOf } from "./project.ts";
 import { readJsonObject, readTokenFile } from "./settings-file.ts";
 import { clip, oneLine } from "./text.ts";
 import { clamped, hintFor, milliseconds, number, readFlag, readFolder, readLine, readToken, readUrl, whole, word } from "./values.ts";
@@ -124,7 +124,7 @@ export const SETTINGS: Settings = {
   sessionMaxChars: { variable: "PALINODE_CLINE_SESSION_MAX_CHARS", fallback: 24_000, read: whole(0, 60_000), help: "injected characters alive in one session" },
   persist: { variable: "PALINODE_CLINE_PERSIST", fallback: true, read: readFlag, help: "0 = keep nothing on disk" },
   stateDir: { variable: "PALINODE_CLINE_STATE_DIR", fallback: "", read: readFolder, help: "where state is kept, an absolute path", shown: "<cline data dir>/palinode" },
-  project: { variable: "PALINODE_PROJECT", fallback: "", read: readLine, help: "project slug; derived from git when unset" },
+  project: { variable: "PALINODE_PROJECT", fallback: "", read: readProject, help: "project slug, of letters a to z and digits; derived from git when unset" },
   tools: { variable: "PALINODE_CLINE_TOOLS", fallback: true, read: readFlag, help: "0 = no palinode_* tools for the agent" },
   repair: { variable: "PALINODE_CLINE_REPAIR", fallback: true, read: readFlag, help: "0 = no recall after a failed command" },
   digest: { variable: "PALINODE_CLINE_DIGEST", fallback: "full", read: word(["core", "full"]), help: "core memories, or full: also where the project stands" },
@@ -225,14 +225,16 @@ interface Found {
 }
 
 function findValue(layers: readonly Layer[], key: string, setting: Setting<unknown>, problems: string[]): Found | undefined {
+  let found: Found | undefined;
   for (const { source, values, labelOf } of layers) {
     const raw = values[key];
     if (isUnset(raw)) continue;
     const value = setting.read(raw);
-    if (value !== undefined) return { value, source };
-    problems.push(`${labelOf(key)} is not usable (${hintFor(key, raw) ?? setting.help})`);
+    if (value === undefined) problems.push(`${labelOf(key)} is not usable (${hintFor(key, raw) ?? setting.help})`);
+    // A worse one is looked at all the same: it would count once the better one is gone.
+    else found ??= { value, source };
   }
-  return undefined;
+  return found;
 }
 
 /** The nearer source wins, whichever of its two ways it names a token in. */
@@ -242,6 +244,11 @@ function findToken(layers: readonly Layer[], problems: string[]): Found | undefi
     if (value) return { value, source: layer.source };
   }
   return undefined;
+}
+
+function readProject(raw: unknown): string | undefined {
+  const name = readLine(raw);
+  return name !== undefined && slugOf(name) !== "" ? name : undefined;
 }
 
 function isUnset(raw: unknown): boolean {

@@ -20,6 +20,8 @@ import { clipMarked, oneLine } from "./text.ts";
 const MAX_REPAIRS_A_PROMPT = 2;
 const REPAIR_DEADLINE_MS = 800;
 const MAX_ABOUT_CHARS = 80;
+/** Less does not hold a block's fence and title. */
+const MIN_ROOM_CHARS = 200;
 
 /** What a round of questions is about, and where its answers go. */
 interface Cause {
@@ -169,6 +171,8 @@ export class Conversation {
     const questions: Question[] = [];
     if (primes(config) && !this.#record.isPrimed) questions.push({ channel: "prime", ask: () => this.#prime(() => askDigest(asker)) });
     if (!recalls(config)) return questions;
+    // A trigger that is asked for counts as told, and a block has to hold something.
+    if (Math.min(config.recallMaxChars, config.sessionMaxChars - charsOf(this.#record.ledger)) < MIN_ROOM_CHARS) return [...questions, { channel: "search", known: "budget" }];
     if (!saysEnough(words, config)) return [...questions, { channel: "search", known: "too-short" }];
     const query = queryOf(words);
     const extra = countHits(visibleIn(this.#record.ledger));

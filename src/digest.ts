@@ -25,9 +25,15 @@ export async function askDigest(asker: Asker): Promise<Finding> {
   const warm = client.post("/context/prime", { cwd, session_id: sessionId, project: project || undefined }, { signal });
   const listed = client.get("/list", { core_only: "true" }, { signal });
   // The core memories do not depend on it, and servers before 0.9.3 have no such route.
-  const standing = warm.then(asRecord, () => ({}));
+  const standing = warm.then(asRecord, () => asRecord(undefined));
   return finding("prime", async () => {
-    const rows = rowsOf(await listed, "/list").filter((row) => row.core !== false && belongsTo(project, row));
+    const named = listed.then((answer) => rowsOf(answer, "/list")).catch(async (error: unknown) => {
+      // The answer to the prime names them too, in fewer words.
+      const { core_memories: primed } = await standing;
+      if (!Array.isArray(primed) || primed.length === 0) throw error;
+      return primed.map(asRecord);
+    });
+    const rows = (await named).filter((row) => row.core !== false && belongsTo(project, row));
     const newestFirst = rows.sort((a, b) => compare(String(b.last_updated ?? ""), String(a.last_updated ?? "")));
     const core = newestFirst.slice(0, config.injectMaxFiles).flatMap(coreMemory);
     if (config.digest === "core") return { memories: core };

@@ -94,8 +94,8 @@ function nearest(path: string): { path: string; isFolder: boolean; mode: number 
   return entry === undefined && dirname(path) !== path ? nearest(dirname(path)) : { path, isFolder: entry?.isDirectory() === true, mode: entry?.mode ?? 0 };
 }
 
-function checkPause({ persist, stateDir }: Config, cwd: string): Check[] {
-  const since = persist ? pausedSince(openState(stateDir), cwd) : undefined;
+function checkPause({ stateDir }: Config, cwd: string): Check[] {
+  const since = pausedSince(openState(stateDir), cwd);
   if (since === undefined) return [];
   // Of a time that no calendar has, `toISOString` would throw.
   return [warning("paused", `memory is paused in this workspace since ${new Date(since).toJSON()}; to end it, type in Cline:`, "/palinode resume")];

@@ -32,9 +32,10 @@ export function checkCopies(env: NodeJS.ProcessEnv, workspace: string): Check[] 
   // The newest is kept, else the one that Cline takes.
   const kept = copies.reduce((best, copy) => (copy.passedOver === undefined && isNewer(copy.version, best.version) ? copy : best), loaded);
   const told = `Cline loads ${loaded.version}: ${loaded.path}`;
+  const old = isNewer(VERSION, loaded.version) ? warning("plugin", `${told}, older than this file (${VERSION})`, thisProgram("install")) : ok("plugin", told);
   return [
-    isNewer(VERSION, loaded.version) ? warning("plugin", `${told}, older than this file (${VERSION})`, thisProgram("install")) : ok("plugin", told),
-    ...copies.filter((copy) => copy !== kept).map(({ path, version }) => warning("plugin", `one copy too many, ${version}: ${path}`, removalOf(path))),
+    kept === loaded ? old : warning("plugin", `${told}, and passes over ${kept.version}: ${kept.path}`, removalOf(loaded.path)),
+    ...copies.filter((copy) => copy !== kept && copy !== loaded).map(({ path, version }) => warning("plugin", `one copy too many, ${version}: ${path}`, removalOf(path))),
   ];
 }
 

@@ -105,7 +105,8 @@ export async function importSessions(sessions: readonly PastSession[], importer:
     if (error !== undefined) {
       counts.refused += 1;
       failures += isTrouble(error) ? 1 : 0;
-      importer.warn(`${session.id} was refused: ${error instanceof Error ? error.message : "failed"}`);
+      const { said, status, message } = error instanceof PalinodeError ? error : new PalinodeError("/save", reasonOf(error));
+      importer.warn(`${session.id} was refused: ${said === undefined ? message : `HTTP ${status}, ${said}`}`);
       const advice = HOPELESS[reasonOf(error)] ?? (failures === MAX_FAILURES ? "the server does not answer as it should" : undefined);
       if (advice !== undefined) {
         const left = sessions.length - index - 1;

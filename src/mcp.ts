@@ -99,7 +99,7 @@ function readSettings(env: NodeJS.ProcessEnv): Settings {
   const text = textOf(path);
   const value = parseJson(text) && parseJson(text.replace(NUMBERS, (token, number) => (number ? `"\\u0000${number}"` : token)));
   const content = { ...(isObject(value) ? value : {}) };
-  const isBroken = !isObject(value) || !(content.mcpServers === undefined || isObject(content.mcpServers));
+  const isBroken = (!isObject(value) && text.trim() !== "") || !(content.mcpServers === undefined || isObject(content.mcpServers));
   const mcpServers = isObject(content.mcpServers) ? content.mcpServers : {};
   return { path, content: { ...content, mcpServers }, isBroken };
 }

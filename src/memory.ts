@@ -3,7 +3,7 @@
 import { randomUUID } from "node:crypto";
 import { stripVTControlCharacters } from "node:util";
 import { safeLine } from "./block.ts";
-import { redacted, safe } from "./capture.ts";
+import { redacted, safe, withoutCallTags } from "./capture.ts";
 import { asRecord, asText } from "./cline.ts";
 import { mayCarryToken, PalinodeError, reasonOf } from "./client.ts";
 import { stripOurBlocks } from "./prompt.ts";
@@ -56,7 +56,7 @@ export function save(session: Session, memory: { content: string; type?: string;
   const name = slugOf(title || (content.split("\n")[0] ?? "")).replaceAll("_", "-").slice(0, MAX_SLUG_CHARS).replace(/-+$/, "");
   return told(session, async () => {
     const answer = asRecord(await session.client.post("/save", {
-      content,
+      content: withoutCallTags(content),
       type: memory.type ?? MEMORY_TYPES[0],
       slug: `${name === "" ? "memory" : name}-${randomUUID().slice(0, 8)}`,
       source: "cline-plugin",
@@ -88,7 +88,10 @@ export async function endSession(session: Session, { summary, decisions, blocker
     session_id: session.id, cwd: session.cwd,
   };
   if (body.summary === "") throw new MemoryError("There is nothing to record.");
-  await told(session, () => session.client.post("/session-end", body, { timeoutMs: SAVE_TIMEOUT_MS }));
+  await told(session, async () => {
+    const receipt = await session.client.post("/session-end", body, { timeoutMs: SAVE_TIMEOUT_MS });
+    if (typeof receipt !== "object" || receipt === null) throw new PalinodeError("/session-end", "bad-response");
+  });
 }
 
 /** Has the server show a memory file whenever a prompt is about what is described. Throws `MemoryError`. */
@@ -115,7 +118,7 @@ async function told<T>(session: Session, work: () => Promise<T>, notFound?: stri
 
 /** Returns what is wrong and what the user can do about it. Names no token and no text of memory. */
 export function explain(error: unknown, { config }: Pick<Session, "config">): string {
-  const { status, detail } = error instanceof PalinodeError ? error : {};
+  const { status, detail, said } = error instanceof PalinodeError ? error : {};
   const at = `The Palinode server at ${config.apiUrl}`;
   switch (reasonOf(error)) {
     case "refused": return `${at} does not answer. Start it with: palinode-api (to get it: pip install palinode)`;
@@ -130,7 +133,7 @@ export function explain(error: unknown, { config }: Pick<Session, "config">): st
     default:
       if (status === 413) return `${at} takes no text of that size.`;
       if (status === 503) return `${at} has no working embedder. Get its model with: ollama pull bge-m3. Without one it can still search: PALINODE_RETRIEVAL_MODE=lexical palinode-api`;
-      if (status === 400 && detail !== undefined) return `${at} refused it: ${detail}`;
+      if (status === 400 || status === 422) return `${at} refused it${said === undefined ? ` (HTTP ${status})` : `: ${safeLine(said)}`}`;
       return `${at} gave no usable answer${status === undefined ? "" : ` (HTTP ${status})`}. Is that palinode-api? See: node palinode.js doctor`;
   }
 }

@@ -2,6 +2,7 @@
 // text, and results as texts of the user's messages, with what the person said beside or inside them.
 // Source: recordings/sessions; the extension's core/prompts/responses.ts and core/assistant-message.
 import { asRecord, asText, type Message, partsOf, textOf, textsOf } from "./cline.ts";
+import { withoutThinking } from "./prompt.ts";
 
 /** Tools whose one argument is what the assistant says. */
 const SAYS: Readonly<Record<string, string>> = { attempt_completion: "result", plan_mode_respond: "response", ask_followup_question: "question" };
@@ -21,7 +22,9 @@ type Part = Record<string, unknown>;
 /** Returns a stored message with what is read later: text, tool calls and results; no thinking, no images. */
 export function storedMessage(raw: unknown): Message {
   const { content, ts, ...rest } = asRecord(raw);
-  return { ...rest, createdAt: ts, content: Array.isArray(content) ? content.map(asRecord).flatMap(storedPart) : content };
+  const parts = partsOf({ content }).flatMap(storedPart);
+  const spoken = parts.map((part) => (part.type === "text" ? { ...part, text: withoutThinking(textOf(part.text)) } : part));
+  return { ...rest, createdAt: ts, content: rest.role === "assistant" ? spoken : parts };
 }
 
 /** Returns the messages of a task of the extension. */
@@ -49,7 +52,10 @@ function storedPart(part: Part): Part[] {
     return [said === undefined ? { type: "tool-call", toolCallId: id, toolName: name, input } : { type: "text", text: said }];
   }
   if (type !== "tool_result") return type === "text" ? [part] : [];
-  return [resultPart(part.tool_use_id, name, outputOf(content), part.is_error === true)];
+  const [output, error] = [outputOf(content), asText(part.error)];
+  // An error beside the content is kept with it.
+  const isBeside = error !== undefined && !JSON.stringify(output ?? "").includes(error);
+  return [resultPart(part.tool_use_id, name, isBeside ? { error, result: output } : output, part.is_error === true)];
 }
 
 function resultPart(toolCallId: unknown, toolName: unknown, output: unknown, isError = false): Part {

@@ -13,6 +13,7 @@ import { clean, clipMarked, oneLine } from "./text.ts";
 /** Whole files are parsed at once, so this bounds memory. */
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
 const MAX_TITLE_CHARS = 120;
+const CLINE_TASK = /^\d{13}$/;
 /** The host cuts the titles it stores here. Source: recordings/sessions, 0.0.86. */
 const HOST_TITLE_CHARS = 120;
 
@@ -49,9 +50,12 @@ export type Warn = (text: string, isLost?: boolean) => void;
 /** Returns all sessions, newest first, without reading what was said in them. Never throws. */
 export function findSessions(env: NodeJS.ProcessEnv, warn: Warn): PastSession[] {
   const sessionsDir = clineSessionsDir(env);
+  const roots = extensionRoots(env);
+  const named = [...(env.PALINODE_CLINE_ROOT?.trim() ? [sessionsDir] : []), ...(env.PALINODE_CLINE_ROOTS?.trim() ? roots.map(({ path }) => join(path, "tasks")) : [])];
+  for (const path of named) if (!existsSync(path)) warn(`there is no folder ${path} (PALINODE_CLINE_ROOT, PALINODE_CLINE_ROOTS)`);
   const found = [
     ...foldersIn(sessionsDir, warn).flatMap((id) => attempt(join(sessionsDir, id), warn, () => cliSession(sessionsDir, id, warn)) ?? []),
-    ...extensionRoots(env).flatMap((root) => extensionSessions(root, warn)),
+    ...roots.flatMap((root) => extensionSessions(root, warn)),
   ];
   found.sort((a, b) => lastAt(b) - lastAt(a));
   // Two editors that share a store, or a copy of one, show each task twice.
@@ -81,9 +85,10 @@ export function attempt<T>(path: string, warn: Warn, work: () => T): T | undefin
 function readMessages(session: PastSession, warn: Warn): ReadSession | undefined {
   const raw = readJson(session.file, (text) => warn(text, true));
   const list = Array.isArray(raw) ? raw : asRecord(raw).messages;
-  if (raw !== undefined && !Array.isArray(list)) warn(`skipped ${session.file}: it holds no messages`, true);
+  const isForeign = !Array.isArray(list) || (list.length > 0 && !list.some((message) => asText(asRecord(message).role)));
+  if (raw !== undefined && isForeign) warn(`skipped ${session.file}: it holds no messages`, true);
   // Sub-agents and teammates have files of the same form.
-  if (!Array.isArray(list) || (asText(asRecord(raw).agent) ?? "lead") !== "lead") return undefined;
+  if (isForeign || (asText(asRecord(raw).agent) ?? "lead") !== "lead") return undefined;
   const messages = session.editor === undefined ? list.map(storedMessage) : legacyMessages(list);
   const prompts = promptsOf(messages);
   const times = messages.map(createdAtOf).filter((at) => at !== undefined);
@@ -142,8 +147,9 @@ function task(id: string, editor: string, file: string, entry: Record<string, un
     cwd: asText(entry.cwdOnTaskInitialization) ?? asText(entry.shadowGitConfigWorkTree),
     remoteUrls: [],
     // A task's id is when it was made.
-    startedAt: /^\d{13}$/.test(id) ? Number(id) : undefined,
-    endedAt: timeOf(entry.ts) ?? messages.mtimeMs,
+    startedAt: CLINE_TASK.test(id) ? Number(id) : undefined,
+    // A copied file is no younger session.
+    endedAt: timeOf(entry.ts) ?? (CLINE_TASK.test(id) ? undefined : messages.mtimeMs),
     model: asText(entry.modelId),
     file,
   }];

@@ -1,4 +1,5 @@
 // Where Cline keeps things, by the host's own precedence. Source: @cline/core 0.0.86, measured.
+import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, join } from "node:path";
 
@@ -37,11 +38,17 @@ const SERVERS: Readonly<Record<string, string>> = {
  */
 export function extensionRoots(env: NodeJS.ProcessEnv): ExtensionRoot[] {
   const given = set(env, "PALINODE_CLINE_ROOTS")?.split(delimiter).filter((path) => path.trim() !== "");
-  if (given) return given.map((path) => ({ editor: EDITORS.findLast((name) => path.includes(name)) ?? "Code", path }));
+  if (given) return given.map((path) => ({ editor: EDITORS.findLast((name) => path.includes(name)) ?? "Code", path: tasksRoot(path) }));
   const home = homeDir(env);
   const folders = [set(env, "XDG_CONFIG_HOME") ?? join(home, ".config"), join(home, "Library", "Application Support"), set(env, "APPDATA") ?? join(home, "AppData", "Roaming")];
   const local = folders.flatMap((folder) => EDITORS.map((editor) => ({ editor, path: join(folder, editor, EXTENSION) })));
   return [...local, ...Object.entries(SERVERS).map(([folder, editor]) => ({ editor, path: join(home, folder, "data", EXTENSION) }))];
+}
+
+/** Somebody may name the folder of the extension, or the one around it. */
+function tasksRoot(path: string): string {
+  const below = join(path, "saoudrizwan.claude-dev");
+  return existsSync(join(below, "tasks")) ? below : path;
 }
 
 /** Returns the folders that Cline loads plugins from, in its order: of two plugins with one name the later wins. */

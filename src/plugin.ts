@@ -39,8 +39,9 @@ export function createPalinodePlugin(options: PalinodeOptions = {}): PalinodePlu
     hooks,
     setup(api, ctx) {
       try {
-        const isCore = ctx !== undefined || typeof asRecord(api).registerTool === "function";
-        const session = roster.startSession(isCore ? ctx : {}, isCore ? undefined : asText(asRecord(api).agentId));
+        const takesTools = typeof asRecord(api).registerTool === "function";
+        const isCore = ctx !== undefined || takesTools;
+        const session = isCore ? roster.startSession(ctx, undefined, takesTools) : roster.startSession({}, asText(asRecord(api).agentId));
         const tools = session.config.tools ? createTools(session) : [];
         if (!isCore) return { hooks, tools };
         contribute(asRecord(api), tools, (input) => slashCommand(() => ({ session, read: readConfig(options, process.env, session.cwd) }), input));
@@ -56,7 +57,7 @@ async function addMemory(roster: Roster, payload: unknown): Promise<{ messages: 
   const call = readHookCall(payload);
   if (!call?.request || !call.isRoot) return undefined;
   const conversation = roster.conversationFor(call);
-  conversation.session.failedCalls = 0;
+  conversation.session.failures.inRow = 0;
   if (!isActive(conversation.session.config)) return undefined;
   const messages = await conversation.beforeModel(call);
   return messages === undefined ? undefined : { messages };

@@ -86,6 +86,11 @@ export function dropPrivate(text: string): string {
   return dropSpans(text, "private", true);
 }
 
+/** Returns what an assistant says without what some models write of their thinking among it. */
+export function withoutThinking(text: string): string {
+  return dropSpans(text, "think(?:ing)?", false);
+}
+
 /**
  * Returns text without the blocks this plugin makes: whole ones and what is nested in them, and cut ones up to the first
  * empty line, since ours never hold one. Words that only mention the tag stay.

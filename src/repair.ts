@@ -4,7 +4,7 @@ import { redacted } from "./capture.ts";
 import { asRecord, asText, type Message, toolCallsOf, toolResultsOf, type ToolResult } from "./cline.ts";
 import { digestOf, stripOurBlocks } from "./prompt.ts";
 import { clip, clipStart, oneLine } from "./text.ts";
-import { exitCodeOf } from "./work.ts";
+import { entriesOf } from "./work.ts";
 
 /** A command or tool that failed. */
 export interface Failure {
@@ -47,14 +47,11 @@ interface Part {
   readonly output: string;
 }
 
-function failedParts({ name, output, isError }: ToolResult, input: unknown): Part[] {
-  const entries = (Array.isArray(output) ? output : [output]).map(asRecord);
-  const failed = entries.filter((entry) => entry.success === false);
-  if (failed.length > 0) return failed.map((entry) => ({ command: asText(entry.query) ?? name, output: `${asText(entry.error) ?? ""}\n${asText(entry.result) ?? ""}` }));
-  const text = asText(output) ?? asText(asRecord(output).error) ?? asText(asRecord(output).message) ?? "";
+function failedParts(result: ToolResult, input: unknown): Part[] {
+  const command = asText(asRecord(input).command) ?? result.name;
   // A code of 0 is no failure.
-  if (!isError && !exitCodeOf(text)) return [];
-  return [{ command: asText(asRecord(input).command) ?? name, output: text }];
+  const failed = entriesOf(result).filter(({ isFailed, exitCode }) => isFailed || exitCode);
+  return failed.map(({ query, text }) => ({ command: query ?? command, output: text }));
 }
 
 function toFailure({ command, output }: Part): Failure {

@@ -3,7 +3,7 @@ import { type HookCall, readSetupContext } from "./cline.ts";
 import { isActive, type PalinodeOptions, readConfig, settingNotes } from "./config.ts";
 import { Conversation } from "./conversation.ts";
 import { promptKeys } from "./prompt.ts";
-import { createSession, prefetch, type Session, type Surroundings } from "./session.ts";
+import { createSession, newSurroundings, prefetch, type Session } from "./session.ts";
 
 const MAX_CONVERSATIONS = 64;
 const MAX_SESSIONS = 64;
@@ -13,17 +13,19 @@ export class Roster {
   readonly #options: PalinodeOptions;
   readonly #conversations = new Map<string, Conversation>();
   readonly #sessions: Session[] = [];
-  readonly #surroundings: Surroundings = { now: () => Date.now(), breakers: new Map() };
+  readonly #surroundings = newSurroundings();
 
   constructor(options: PalinodeOptions) {
     this.#options = options;
   }
 
   /** Returns a session for what `setup` was told, with the settings of this moment. Throws what reading them throws. */
-  startSession(ctx: unknown, agentId?: string): Session {
+  startSession(ctx: unknown, agentId?: string, takesTools = true): Session {
     const context = readSetupContext(ctx);
     const read = readConfig(this.#options, process.env, context.cwd ?? process.cwd());
-    const { config, problems } = read;
+    const { problems } = read;
+    // What a host does not take is not spoken of.
+    const config = takesTools ? read.config : { ...read.config, tools: false };
     const session = createSession(config, context, this.#surroundings, agentId);
     if (problems.length > 0) session.log(`settings left at their defaults: ${problems.join("; ")}`);
     this.#add(session);

@@ -74,7 +74,7 @@ function awayLine(apiUrl: string, source: Source | undefined, env: NodeJS.Proces
   if (isHere && findProgram("palinode-api", env)) return failure("server", isUsual ? message : `${message} (${source}); if that address is right:`, start);
   if (isUsual) return failure("server", `${message}, and palinode-api is not in PATH; once it is installed: ${start}`, "pip install palinode");
   const fix = setting("PALINODE_API_URL", DEFAULT_API_URL, source, env);
-  return failure("server", `${message}; check PALINODE_API_URL (${source}) and its port: the default is ${DEFAULT_API_URL}`, fix);
+  return failure("server", `${message}; check PALINODE_API_URL (${source}) and its port: the default is ${DEFAULT_API_URL}. If it is right: ${isHere ? start : "start palinode-api there"}`, fix);
 }
 
 function notSent({ apiUrl }: Config, sources: ReadConfig["sources"], env: NodeJS.ProcessEnv): Check {

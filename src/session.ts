@@ -26,6 +26,8 @@ export interface Session {
   /** Of one channel while others are answered, such as triggers without an embedder. */
   readonly channelBreaker: (channel: Channel) => Breaker;
   readonly state: State;
+  /** Where a pause is noted: somebody asked for that, also where nothing else is kept. */
+  readonly pauses: State;
   readonly now: () => number;
   /** The host's session id; undefined where the host has none. */
   readonly id: string | undefined;
@@ -46,8 +48,7 @@ export interface Session {
   prefetched: Promise<Finding> | undefined;
   /** When captures that could not be delivered were last looked for. */
   drainedAt: number;
-  /** Tool calls that failed since the last success of any kind. */
-  failedCalls: number;
+  readonly failures: Surroundings["failures"];
   /** Undefined when the server allows the action, else why not. Asked once for recall, each time for capture. */
   refusalOf(action: Action): Promise<Reason | undefined>;
   /** Writes one line to the host's log, where there is one. Never throws. */
@@ -59,6 +60,13 @@ export interface Surroundings {
   readonly now: () => number;
   /** One breaker a server and channel, whatever the session. */
   readonly breakers: Map<string, Breaker>;
+  /** Tool calls that failed since the last success of any kind: the host counts them for the plugin as a whole. */
+  readonly failures: { inRow: number };
+}
+
+/** Returns the surroundings of a process in which nothing happened yet. */
+export function newSurroundings(): Surroundings {
+  return { now: () => Date.now(), breakers: new Map(), failures: { inRow: 0 } };
 }
 
 /** Returns a session. Reads its record and git's files for the project; asks the server nothing. */
@@ -66,13 +74,14 @@ export function createSession(config: Config, context: SetupContext, surrounding
   const { now } = surroundings;
   const log = createLog(context);
   const cwd = realFolder(context.cwd ?? process.cwd());
-  const state = config.persist ? openState(config.stateDir, log) : noState;
+  const pauses = openState(config.stateDir, log);
+  const state = config.persist ? pauses : noState;
   const breaker = breakerFor(config, state, surroundings, "");
   const client = createClient(config, (ms) => breaker.limit(ms));
   const project = projectOf(config.project, cwd, context.remoteUrls);
   const missingRoutes = new Set<string>();
   return {
-    config, client, breaker, state, now, project, cwd, agentId, missingRoutes, log,
+    config, client, breaker, state, pauses, now, project, cwd, agentId, missingRoutes, log,
     channelBreaker: (channel) => breakerFor(config, state, surroundings, ` ${channel}`),
     id: context.sessionId,
     stopped: {},
@@ -81,14 +90,14 @@ export function createSession(config: Config, context: SetupContext, surrounding
     isClaimed: false,
     prefetched: undefined,
     drainedAt: -Infinity,
-    failedCalls: 0,
+    failures: surroundings.failures,
     refusalOf: createPolicy((action) => askPolicy(client, missingRoutes, { action, cwd, project: project || undefined, automatic: true })),
   };
 }
 
 /** Returns whether somebody paused memory in this workspace. Reads one small file. */
-export function isMuted({ state, cwd }: Session): boolean {
-  return pausedSince(state, cwd) !== undefined;
+export function isMuted({ pauses, cwd }: Session): boolean {
+  return pausedSince(pauses, cwd) !== undefined;
 }
 
 /** Starts what the first prompt will need, so that it does not wait for it. A session that is primed needs nothing. */

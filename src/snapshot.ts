@@ -23,7 +23,7 @@ const CLINE_ID = /^\d{13}(?:_[a-z0-9]+)?$/;
 const SPECIAL = /[^\p{L}\p{N} .,!?\-_\n#:()[\]{}'"]/gu;
 const MAX_SPECIAL_SHARE = 0.35;
 
-const DECISION = /^[\s>*_#\d.-]{0,12}(?:key )?(?:decisions?|decided)(?: made| \d+)?[*_]{0,2}\s{0,3}(?:[:–—][*_\s]{0,4}(.*))?$/i;
+const DECISION = /^[\s>*_#\d.-]{0,12}(?:key )?(?:decisions?|decided)(?: made| \d+)?[*_]{0,2}\s{0,3}(?:(?:[:–—]|-\s)[*_\s]{0,4}(.*))?$/i;
 const BULLET = /^\s*(?:[-*•]|\d+[.)])\s+(.+)$/;
 
 /** Returns the body of `POST /save` for a session: redacted, at most 6,000 characters, under a slug of its own. */
@@ -49,51 +49,71 @@ function slugFor(id: string): string {
 
 /** Returns what a session was about and what came of it, as safe lines of at most 6,000 characters. */
 export function bodyOf(session: ReadSession): string {
+  const sections = sectionsOf(session);
+  const text = joined(sections);
+  return clipMarked(isNoisy(text) ? joined(sections.map(([label, said]) => [label, calm(said)])) : text, MAX_BODY_CHARS);
+}
+
+/** What each part says, behind its label. */
+function sectionsOf(session: ReadSession): (readonly [label: string, text: string])[] {
   const { prompts, messages, title, summary } = session;
   const asked = prompts.map((prompt) => safe(wordsOf(prompt))).filter((words) => words !== "");
   const promptChars = Math.min(MAX_PROMPT_CHARS, Math.max(MIN_PROMPT_CHARS, Math.floor(MAX_PROMPTS_CHARS / asked.length) - 3));
+  return [
+    ["", `Cline session of ${localTime(lastAt(session))}, ${prompts.length} ${prompts.length === 1 ? "prompt" : "prompts"}. Resume: ${safe(resumeLine(session))}`],
+    ["", `Topic: ${safe(title)}`],
+    ["Prompts", clipMiddle(bullets(asked.map((words) => clipMarked(words, promptChars))), MAX_PROMPTS_CHARS)],
+    ["Done", bullets(doneIn(messages))],
+    ["Decisions", bullets(decisionsIn(messages))],
+    ["Last answer", safeText(lastAnswer(messages))],
+    ["Summary", safeText(summary)],
+  ];
+}
+
+function doneIn(messages: readonly Message[]): string[] {
   const { outcomes, edited, read, errors } = workOf(messages);
-  const commands = outcomes.filter((outcome) => outcome.isCommand).map(described);
+  const commands = outcomes.filter((outcome) => outcome.isCommand)
+    .map((outcome) => `${described(outcome)}${outcome.isFailed && outcome.exitCode === undefined ? " (failed)" : ""}`);
   const done = [
     listed("edited", edited, MAX_LISTED), listed("ran", [...new Set(commands)], MAX_LISTED), listed("read", read, MAX_LISTED),
     ...errors.slice(-MAX_LISTED).map((error) => `error: ${clipMarked(safe(error), MAX_ERROR_CHARS)}`),
   ];
-  const sections = [
-    `Cline session of ${localTime(lastAt(session))}, ${prompts.length} ${prompts.length === 1 ? "prompt" : "prompts"}. Resume: ${safe(resumeLine(session))}`,
-    `Topic: ${safe(title)}`,
-    section("Prompts", clipMiddle(bullets(asked.map((words) => clipMarked(words, promptChars))), MAX_PROMPTS_CHARS)),
-    section("Done", bullets(done.filter((line) => line !== "").map(safe))),
-    section("Decisions", bullets(decisionsIn(messages))),
-    section("Last answer", safeText(lastAnswer(messages))),
-    section("Summary", safeText(summary)),
-  ];
-  return clipMarked(calm(sections.filter((text) => text !== "").join("\n")), MAX_BODY_CHARS);
+  return done.filter((line) => line !== "").map(safe);
+}
+
+function joined(sections: ReturnType<typeof sectionsOf>): string {
+  const told = sections.filter(([, text]) => text !== "");
+  return told.map(([label, text]) => (label === "" ? text : `${label}:\n${clipMarked(text, label === "Prompts" ? MAX_PROMPTS_CHARS : MAX_SECTION_CHARS)}`)).join("\n");
 }
 
 /** Returns what the assistant itself marked as decided: `Decision: …`, or a list under such a heading. */
 function decisionsIn(messages: readonly Message[]): string[] {
   const said = messages.filter((message) => asRecord(message).role === "assistant").flatMap(textsOf).join("\n\n");
-  let isList = false;
+  // Behind a heading stands a list, or one paragraph.
+  let place: "heading" | "list" | undefined;
   const found = safeText(said).split("\n").flatMap((line) => {
     const decision = DECISION.exec(line);
-    const item = isList ? BULLET.exec(line)?.[1] : undefined;
-    isList = decision ? !decision[1] : isList && (item !== undefined || line.trim() === "");
-    return decision?.[1] || item || [];
+    if (decision) {
+      place = decision[1] ? undefined : "heading";
+      return decision[1] || [];
+    }
+    if (place === undefined || line.trim() === "") return [];
+    const item = BULLET.exec(line)?.[1];
+    const isSaid = item !== undefined || (place === "heading" && !/^\s*#/.test(line));
+    place = item === undefined ? undefined : "list";
+    return isSaid ? (item ?? line.trim()) : [];
   });
   return [...new Set(found)];
-}
-
-function section(label: string, text: string): string {
-  return text === "" ? "" : `${label}:\n${clipMarked(text, label === "Prompts" ? MAX_PROMPTS_CHARS : MAX_SECTION_CHARS)}`;
 }
 
 function bullets(lines: readonly string[]): string {
   return lines.map((line) => `- ${line}`).join("\n");
 }
 
-/** Leaves out lines of rules, tables and code where they would make the server refuse the whole. */
+/** Takes rules, tables and signs out of lines that hold little else, where they would make the server refuse the whole. */
 function calm(text: string): string {
-  return isNoisy(text) ? text.split("\n").filter((line) => !isNoisy(line)).join("\n") : text;
+  const lines = text.split("\n").map((line) => (isNoisy(line) ? line.replace(SPECIAL, " ").replace(/ {2,}/g, " ").trim() : line));
+  return lines.filter((line) => /[\p{L}\p{N}]/u.test(line)).join("\n");
 }
 
 function isNoisy(text: string): boolean {

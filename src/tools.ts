@@ -3,7 +3,7 @@
 import { renderBlock, safeLine, safeLines } from "./block.ts";
 import { asRecord } from "./cline.ts";
 import { endSession, explain, MEMORY_TYPES, MemoryError, read, save, search, setTrigger } from "./memory.ts";
-import type { Session } from "./session.ts";
+import { isMuted, type Session } from "./session.ts";
 import { clip } from "./text.ts";
 
 /** The slice of Cline's `AgentTool` that a tool is. Source: @cline/shared 0.0.86, agent.d.ts. */
@@ -20,7 +20,7 @@ const MAX_ANSWER_CHARS = 4000;
 /** Longer than the two calls of a trigger may take together. */
 const TIMEOUT_MS = 55_000;
 const MAX_HITS = 20;
-const MAX_FAILURES_IN_ROW = 3;
+const MAX_FAILURES_IN_ROW = 4;
 
 /** Says how to use memory. Never changes, so that the cached system prompt stays. At most 400 characters. */
 export const RULE = {
@@ -100,18 +100,20 @@ function tool(name: string, description: string, properties: Record<string, unkn
 
 /** Hosts turn a plugin off after five failures in a row, and recall with it: the later ones are told as answers. */
 function guarded({ run, ...rest }: Draft, session: Session): Tool {
+  const { failures } = session;
   return {
     ...rest,
     timeoutMs: TIMEOUT_MS,
     async execute(input) {
       try {
+        if (isMuted(session)) throw new MemoryError("Memory is paused in this workspace. The user can end that with: /palinode resume");
         const answer = await run(asRecord(input));
-        session.failedCalls = 0;
+        failures.inRow = 0;
         return answer;
       } catch (error) {
-        session.failedCalls += 1;
+        failures.inRow += 1;
         const message = error instanceof MemoryError || error instanceof TypeError ? error.message : explain(error, session);
-        if (session.failedCalls > MAX_FAILURES_IN_ROW) return `Error: ${message}`;
+        if (failures.inRow > MAX_FAILURES_IN_ROW) return `Error: ${message}`;
         throw new Error(message);
       }
     },

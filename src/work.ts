@@ -1,6 +1,6 @@
 // What was done in a session, by what its tools reported: commands with their exit codes, files read and edited, errors.
 // Shared by captures and by the reading of past sessions; how it is worded is theirs.
-import { asRecord, asText, type Message, toolCallsOf, type ToolResult, toolResultsOf } from "./cline.ts";
+import { asRecord, asText, type Message, toolCallsOf, textsOf, type ToolResult, toolResultsOf } from "./cline.ts";
 
 /** One thing that a tool was asked for, and how it went. */
 export interface Outcome {
@@ -17,7 +17,7 @@ export interface Work {
   /** Paths, each once. Those of calls that failed or were never answered are in neither list. */
   readonly read: readonly string[];
   readonly edited: readonly string[];
-  /** What tools other than commands said when they failed. */
+  /** What tools said when they failed; of commands only where no exit code is known. */
   readonly errors: readonly string[];
 }
 
@@ -27,6 +27,17 @@ const RUNS = /^(?:run_commands|execute_command)$/;
 /** Every spelling that the host takes for a path. Source: @cline/core 0.0.86, tools/schemas.d.ts; `absolutePath` is the extension's. */
 const PATH_KEYS = ["path", "file_path", "filePath", "absolutePath", "files", "paths", "file_paths"];
 
+/** One thing that a result tells of: an entry of the host's list, or the whole of any other result. */
+interface Entry {
+  readonly query: string | undefined;
+  /** What went wrong, as far as that is told apart. */
+  readonly error: string | undefined;
+  /** All that it says. */
+  readonly text: string;
+  readonly exitCode: number | undefined;
+  readonly isFailed: boolean;
+}
+
 /** Returns what was done in a transcript. Never throws. */
 export function workOf(transcript: readonly Message[]): Work {
   const calls = new Map(transcript.flatMap(toolCallsOf).map((call) => [call.id, call]));
@@ -35,46 +46,59 @@ export function workOf(transcript: readonly Message[]): Work {
   for (const result of transcript.flatMap(toolResultsOf)) {
     // The extension's results do not name their tool.
     const { name, input } = calls.get(result.id) ?? { name: result.name, input: undefined };
-    const own = outcomesOf(result, name, input);
-    for (const outcome of own) outcomes.push(outcome);
-    if (isFailed(result)) errorsOf(result).forEach((error) => errors.add(error));
-    else editedFiles(name, input).forEach((file) => edited.add(file));
-    const failed = new Set(own.filter((outcome) => outcome.isFailed).map((outcome) => outcome.query));
-    if (READS.test(name) && !isFailed(result)) pathsIn(input).filter((path) => !failed.has(path)).forEach((path) => read.add(path));
+    const entries = entriesOf(result);
+    for (const outcome of outcomesOf(result, entries, RUNS.test(name), input)) outcomes.push(outcome);
+    const failed = entries.filter((entry) => entry.isFailed);
+    // Of a command the exit code says enough.
+    failed.filter(({ exitCode }) => !RUNS.test(name) || exitCode === undefined).forEach(({ error, text }) => errors.add(error ?? text));
+    if (failed.length === entries.length) continue;
+    editedFiles(name, input).forEach((file) => edited.add(file));
+    const lost = new Set(failed.map(({ query }) => query));
+    if (READS.test(name)) pathsIn(input).filter((path) => !lost.has(path)).forEach((path) => read.add(path));
   }
+  errors.delete("");
   return { outcomes, read: [...read], edited: [...edited], errors: [...errors] };
 }
 
 /** Returns whether a tool call failed as a whole. */
 export function isFailed(result: ToolResult): boolean {
-  return result.isError || asRecord(result.output).success === false;
+  return entriesOf(result).every((entry) => entry.isFailed);
 }
 
-/** The host lists `{ query, result, error, success }`; the extension writes text. Source: recordings/hooks/tool-loop.jsonl. */
-function outcomesOf({ output }: ToolResult, tool: string, input: unknown): Outcome[] {
-  const isCommand = RUNS.test(tool);
-  if (Array.isArray(output)) {
-    return output.map(asRecord).flatMap(({ query, result, error, success }) => {
-      const exitCode = success === true ? 0 : exitCodeOf(`${asText(error) ?? ""} ${asText(result) ?? ""}`);
-      return asText(query) === undefined ? [] : [{ query: String(query), isCommand, isFailed: success === false, exitCode }];
-    });
-  }
+/**
+ * Returns what a result tells of, one entry at least. The host lists `{ query, result, error, success }`; the extension
+ * writes text; what a tool of an MCP server answers is handed on as it came. Source: recordings/hooks/tool-loop.jsonl,
+ * @cline/core 0.0.86.
+ */
+export function entriesOf({ output, isError }: Pick<ToolResult, "output" | "isError">): Entry[] {
+  const { content, isError: isRefused } = asRecord(output);
+  if (Array.isArray(content)) return entriesOf({ output: textsOf({ content }).join("\n"), isError: isError || isRefused === true });
+  if (!Array.isArray(output) || output.length === 0) return [toEntry(output, isError)];
+  const texts = textsOf({ content: output });
+  return texts.length > 0 ? [toEntry(texts.join("\n"), isError)] : output.map((entry) => toEntry(entry, isError));
+}
+
+function toEntry(raw: unknown, isError: boolean): Entry {
+  const { query, result, error, message, success } = asRecord(raw);
+  const told = asText(error);
+  const text = [raw, told, result, message].flatMap((part) => asText(part) ?? []).join("\n");
+  const isGood = success === true;
+  return { query: asText(query), error: told, text, exitCode: isGood ? 0 : exitCodeOf(text), isFailed: success === false || (!isGood && (isError || told !== undefined)) };
+}
+
+function outcomesOf({ output }: ToolResult, entries: readonly Entry[], isCommand: boolean, input: unknown): Outcome[] {
+  if (Array.isArray(output)) return entries.flatMap(({ query, isFailed, exitCode }) => (query === undefined ? [] : [{ query, isCommand, isFailed, exitCode }]));
   const { command, commands } = asRecord(input);
   const named = asText(command) === undefined ? (Array.isArray(commands) ? commands : [commands]) : [command];
   const queries = named.flatMap((entry) => asText(entry) ?? asText(asRecord(entry).command) ?? []);
-  const exitCode = queries.length === 1 && typeof output === "string" ? exitCodeOf(output) : undefined;
-  return queries.map((query) => ({ query, isCommand, isFailed: exitCode !== undefined && exitCode !== 0, exitCode }));
+  const whole = queries.length === 1 ? entries[0] : undefined;
+  return queries.map((query) => ({ query, isCommand, isFailed: whole !== undefined && (whole.isFailed || Boolean(whole.exitCode)), exitCode: whole?.exitCode }));
 }
 
 /** Returns the exit code that a host's words about a command name, or undefined. */
-export function exitCodeOf(text: string): number | undefined {
+function exitCodeOf(text: string): number | undefined {
   const code = /\bCommand (?:exited|failed) with (?:exit )?code (-?\d{1,10})/.exec(text)?.[1];
   return code === undefined ? undefined : Number(code);
-}
-
-function errorsOf({ output, isError }: ToolResult): string[] {
-  const error = asText(asRecord(output).error) ?? (isError ? asText(output) : undefined);
-  return error === undefined ? [] : [error];
 }
 
 function editedFiles(tool: string, input: unknown): string[] {

@@ -46,6 +46,11 @@ test("each status has its reason and says nothing of the body", async (t) => {
   }
 });
 
+test("a port that nothing may be sent to counts as one that nothing listens at", async () => {
+  const client = createClient({ apiUrl: "http://127.0.0.1:1", token: "", allowHttp: false, recallTimeoutMs: 1000 });
+  assert.equal((await failureOf(client.get("/health", {}))).code, "refused");
+});
+
 test("a refusal by policy keeps the server's word for it", async (t) => {
   for (const word of ["capture_paused", "recall_paused", "invalid_scope", "excluded_project"]) {
     const error = await failureOf((await clientOf(t, json(403, { detail: word }))).post("/search", {}));

@@ -284,3 +284,10 @@ test("in the home folder the one file is the user's", (t) => {
   const { config, problems } = readConfig({}, env, String(env.HOME));
   assert.deepEqual([config.apiUrl, problems], ["https://memory.example", []]);
 });
+
+test("a value that makes no sense is named also where a better one counts", (t) => {
+  const { env, workspace } = settingsFiles(t, { recallMaxResults: "many" });
+  const { config, problems } = readConfig({}, { ...env, PALINODE_HOOK_RECALL_MAX_RESULTS: "2", PALINODE_PROJECT: "!!!" }, workspace);
+  assert.equal(config.recallMaxResults, 2);
+  assert.deepEqual(problems.map((problem) => problem.split(" is not usable")[0]), [`${join(env.HOME ?? "", ".cline/palinode.json")}: recallMaxResults`, "PALINODE_PROJECT"]);
+});

@@ -91,3 +91,17 @@ test("a capture, which has no title, is told by its first words", async (t) => {
   chat.say("ok");
   assert.match((await recalled())[0] ?? "", /- \[projects\/session-end-[\w-]+\.md\] \(snapshot\) .*Topic: Moved the checkout to the new payment client/);
 });
+
+test("where the list of core memories cannot be had, those that the prime names are told", async (t) => {
+  for (const fault of [{ status: 500 }, { status: 404 }, { json: {} }]) {
+    const { chat, memory: recalled, server } = await openScene(t, { server: { memories: [PNPM, ...STANDING] } });
+    server.fault("/list", fault);
+    chat.say("ok");
+    const digest = (await recalled()).join("\n");
+    assert.match(digest, /session start\)\n.+\n- \[decisions\/use-pnpm\.md\] .*pnpm.*\n### Where this project stands\n/, JSON.stringify(fault));
+    chat.answer("hm");
+    chat.say("and?");
+    assert.equal((await recalled()).length, 1);
+    assert.equal(server.calls("/list").length, 1);
+  }
+});

@@ -1,8 +1,8 @@
 // What the reader makes of Cline's files, broken ones too, and what `history` lists.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { closeSync, existsSync, mkdirSync, openSync, readdirSync, statSync, symlinkSync, truncateSync } from "node:fs";
-import { homedir } from "node:os";
+import { closeSync, existsSync, mkdirSync, mkdtempSync, openSync, readdirSync, rmSync, statSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import { homedir, tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import test from "node:test";
 import { textsOf } from "../src/cline.ts";
@@ -278,7 +278,19 @@ test("a reader that has seen enough of a long list is no failure", async (t) => 
 });
 
 test("the home is the system's where no variable says otherwise", () => {
-  assert.doesNotThrow(() => findSessions({ PALINODE_CLINE_ROOT: join(homedir(), "no-such-folder"), PALINODE_CLINE_ROOTS: "/nowhere" }, assert.fail));
+  assert.doesNotThrow(() => findSessions({}, () => undefined));
+});
+
+test("a folder that is named and is not there is told; the one around the extension's will do", (t) => {
+  const warnings: string[] = [];
+  assert.deepEqual(findSessions({ PALINODE_CLINE_ROOT: join(homedir(), "no-such-folder"), PALINODE_CLINE_ROOTS: "/nowhere" }, (text) => warnings.push(text)), []);
+  assert.deepEqual(warnings.map((text) => /there is no folder (\S+)/.exec(text)?.[1]), [join(homedir(), "no-such-folder"), "/nowhere/tasks"]);
+  const around = mkdtempSync(join(tmpdir(), "palinode-around-"));
+  t.after(() => rmSync(around, { recursive: true }));
+  const task = join(around, "saoudrizwan.claude-dev/tasks/1700000000001");
+  mkdirSync(task, { recursive: true });
+  writeFileSync(join(task, "api_conversation_history.json"), JSON.stringify([{ role: "user", content: "<task>\none\n</task>" }]));
+  assert.deepEqual(findSessions({ PALINODE_CLINE_ROOT: around, PALINODE_CLINE_ROOTS: around }, assert.fail).map(({ id, endedAt }) => [id, endedAt]), [["1700000000001", undefined]]);
 });
 
 function rowsOf({ out }: Ran): Row[] {

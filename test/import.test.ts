@@ -323,3 +323,35 @@ async function unit(t: TestContext, count: number, client: Pick<Client, "post">)
   };
   return { importer, clock, told };
 }
+
+test("signs and rules are taken out of what the server would refuse, and no words with them", async (t) => {
+  const { home, server, run } = await open(t);
+  home.session("pytest", [`Why does this fail?\n${"=".repeat(300)}\nFAILED test_a ${"_".repeat(40)}`, `${"█▓▒░".repeat(60)} all green ${"=".repeat(80)}`, "And now?", `${"|===|".repeat(80)}\nIt is the clock.`]);
+  assert.equal((await run()).code, 0);
+  const content = String(server.saved[0]!.content);
+  for (const text of ["Topic: Why does this fail?", "- Why does this fail?", "- And now?", "It is the clock."]) assert.ok(content.includes(text), `${text} in ${content}`);
+  assert.doesNotMatch(content, /:\n(?:[A-Z][a-z ]+:|$)/);
+});
+
+test("a failure without an exit code is told as one, thinking is not told, and a paragraph may be a decision", async (t) => {
+  const { home, server, run } = await open(t);
+  const use = { type: "tool_use", id: "c", name: "run_commands", input: { commands: ["sleep 99"] } };
+  const result = { type: "tool_result", tool_use_id: "c", name: "run_commands", content: [{ query: "sleep 99", result: "", error: "timed out after 30s", success: false }] };
+  home.write(".cline/data/sessions/two/two.messages.json", { messages: [
+    { role: "user", content: "one" }, { role: "assistant", content: [use] }, { role: "user", content: [result] }, { role: "user", content: "two" },
+    { role: "assistant", content: [{ type: "text", text: "<thinking>hush</thinking>\n### Decision\n\nUse a clock that can be moved.\n\nMore on that later." }] },
+  ] });
+  await run();
+  const content = String(server.saved[0]!.content);
+  assert.match(content, /^- ran `sleep 99` \(failed\)\n- error: timed out after 30s$/m);
+  assert.match(content, /^Decisions:\n- Use a clock that can be moved\.\nLast answer:$/m);
+  assert.doesNotMatch(content, /hush|thinking/);
+});
+
+test("a file of anything but messages is named as lost", async (t) => {
+  const { home, run } = await open(t);
+  home.write(".cline/data/sessions/foreign/foreign.messages.json", [1, 2, 3]);
+  const { err, out } = await run();
+  assert.match(err, /foreign.*it holds no messages/);
+  assert.match(out, /broken 1/);
+});

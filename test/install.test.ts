@@ -249,7 +249,7 @@ test("the entry says where the server is when that is not the default, and never
 
 test("--mcp keeps a copy of a file that is no JSON, and of each one anew", async (t) => {
   const home = createHome(t);
-  for (const [index, text] of ["{ broken", "[]", "null", '{"mcpServers": []}', ""].entries()) {
+  for (const [index, text] of ["{ broken", "[]", "null", '{"mcpServers": []}', "nonsense"].entries()) {
     const path = settings(home, text);
     const { code, stdout } = await home.run("install", "--mcp", "--json");
     assert.equal(code, 0);
@@ -267,6 +267,16 @@ test("--mcp keeps a copy of a file that is no JSON, and of each one anew", async
   assert.match(stdout, /^Removed /);
   assert.match(stderr, /left alone/);
   assert.equal(readFileSync(path, "utf8"), "{ broken");
+});
+
+test("an empty file of MCP settings holds nothing to keep a copy of", async (t) => {
+  const home = createHome(t);
+  for (const text of ["", " \n"]) {
+    const path = settings(home, text);
+    const { mcp } = JSON.parse((await home.run("install", "--mcp", "--json")).stdout) as { mcp: { action: string; backup?: string } };
+    assert.deepEqual([mcp.action, mcp.backup, readdirSync(dirname(path))], ["added", undefined, ["cline_mcp_settings.json"]]);
+    assert.deepEqual(JSON.parse(readFileSync(path, "utf8")), { mcpServers: { palinode: ENTRY } });
+  }
 });
 
 test("--mcp leaves another palinode entry alone unless it is forced, and takes out none but its own", async (t) => {

@@ -40,6 +40,16 @@ test("a failed command is recalled for, right after its result, and stays there"
   assert.equal(sharedPrefix(third, fourth), third.length);
 });
 
+test("what a tool of an MCP server says is searched for, in every form that a failure takes", () => {
+  const text = 'ERROR: relation "users" does not exist';
+  const parts = [{ type: "text", text }];
+  for (const [output, isError] of [[{ content: parts, isError: true }, false], [{ content: parts }, true], [parts, true], [JSON.stringify({ content: parts, isError: true }), false], [text, true], [{ error: text }, false]] as const) {
+    assert.deepEqual(failuresOf(output, { name: "pg__query", isError }).map(({ about, query }) => [about, query]), [["pg__query", `pg__query\n${text}`]], JSON.stringify(output));
+  }
+  for (const output of [{ content: parts }, parts, [], {}, null]) assert.deepEqual(failuresOf(output, { name: "pg__query" }), []);
+  assert.equal(failuresOf([], { name: "pg__query", isError: true }).length, 1);
+});
+
 test("another process replays it without asking", async (t) => {
   const { chat, model, server, restart } = await openScene(t, SCENE);
   chat.say("Please have a look at this");

@@ -186,3 +186,51 @@ test("a model that fails again and again does not have the plugin turned off", a
   assert.notEqual(host.status, "failed");
   assert.match(JSON.stringify(await model()), /insights\/rollback\.md/);
 });
+
+test("each of four tools in a row may fail as a tool error, counted over all sessions of the plugin", async (t) => {
+  const gone = await startPalinode();
+  await gone.close();
+  const { host } = await openScene(t, { env: { PALINODE_API_URL: gone.url } });
+  for (const name of NAMES.slice(0, 4)) await assert.rejects(host.callTool(name, { query: "x", file_path: "a.md", content: "x", summary: "x" }), /does not answer/);
+  assert.match(String(await host.callTool("palinode_trigger", { description: "x", memory_file: "a.md" })), /^Error: .*does not answer/);
+});
+
+test("in a pause no tool reaches memory, and each says how the pause ends", async (t) => {
+  const { host, server } = await openScene(t);
+  await host.runCommand("palinode", "pause");
+  const before = server.requests.length;
+  await assert.rejects(host.callTool("palinode_search", { query: "roll back" }), /paused in this workspace.*\/palinode resume/);
+  await assert.rejects(host.callTool("palinode_save", { content: "x" }), /paused in this workspace/);
+  assert.equal(server.requests.length, before);
+  await host.runCommand("palinode", "resume");
+  assert.match(String(await host.callTool("palinode_search", { query: "roll back a deploy of the api" })), /rollback/);
+});
+
+test("the server's own words for a refusal are told, and what is no receipt is no record", async (t) => {
+  const { host, server } = await openScene(t);
+  server.fault("/save", { status: 400, body: { detail: "Project must be a slug or project/<slug> ref" } });
+  await assert.rejects(host.callTool("palinode_save", { content: "x" }), /refused it: Project must be a slug/);
+  server.fault("/save", { status: 422, body: { detail: [{ type: "missing", loc: ["body"], msg: "x", input: {} }] } });
+  await assert.rejects(host.callTool("palinode_save", { content: "x" }), /refused it \(HTTP 422\)/);
+  server.fault("/session-end", { json: null });
+  await assert.rejects(host.callTool("palinode_session_end", { summary: "x" }), /no usable answer/);
+});
+
+test("markup of tool calls is saved so that the server takes it, and stays as it is in code", async (t) => {
+  const { host, server } = await openScene(t);
+  const content = "It said </summary> and `</invoke>` in\n```\n<tool_call>\n```\nand a <div> or List<T>, at last <x:invoke>";
+  assert.match(String(await host.callTool("palinode_save", { content })), /^Saved as /);
+  assert.equal(server.saved.at(-1)?.content, content.replace("</summary> and", "&lt;/summary> and").replace("<x:invoke>", "&lt;x:invoke>"));
+});
+
+test("where the host takes no tools, neither the rule nor a block names one", async (t) => {
+  const { server, chat, folder } = await openScene(t);
+  const own = createPalinodePlugin({ apiUrl: server.url, stateDir: folder, persist: false });
+  const rules: unknown[] = [];
+  own.setup({ registerRule: (rule: unknown) => rules.push(rule) }, { session: { sessionId: "s" }, workspaceInfo: { rootPath: folder } });
+  chat.say(ROLLBACK_PROMPT);
+  const told = JSON.stringify(await own.hooks.beforeModel(chat.beforeModel()));
+  assert.match(told, /rollback\.md/);
+  assert.doesNotMatch(told, /palinode_read/);
+  assert.deepEqual(rules, []);
+});

@@ -35,7 +35,10 @@ test("files read are named in every spelling, those that could not be read are n
 test("files edited are named by every tool, once, and only where the edit succeeded", () => {
   for (const tool of ["editor", "write_to_file", "replace_in_file"]) {
     assert.deepEqual(workOf(used(tool, { path: "a", new_text: "b", files: ["c"] }, "saved")).edited, ["a"], tool);
-    assert.deepEqual(workOf(used(tool, { path: "a" }, { success: false, error: "no" })).edited, [], tool);
+    for (const output of [{ success: false, error: "no" }, { error: "no" }, [{ query: "a", result: "", error: "no", success: false }], '[{"query":"a","error":"no","success":false}]', { content: [{ type: "text", text: "no" }], isError: true }]) {
+      const { edited, errors } = workOf(used(tool, { path: "a" }, output));
+      assert.deepEqual([edited, errors], [[], ["no"]], `${tool} ${JSON.stringify(output)}`);
+    }
   }
   assert.deepEqual(workOf(used("write_to_file", { absolutePath: "/w/a" }, "saved")).edited, ["/w/a"]);
   for (const input of [PATCH, { input: PATCH }, { patch: PATCH }]) assert.deepEqual(workOf(used("apply_patch", input, { success: true })).edited, ["new.ts", "a b.ts", "c.ts", "old.ts"]);
@@ -43,7 +46,13 @@ test("files edited are named by every tool, once, and only where the edit succee
   assert.deepEqual(workOf(used("editor", { path: "a" }, "ok").slice(0, 1)).edited, []);
 });
 
-test("errors are those that a result carries, of tools other than commands", () => {
+test("errors are those that a result carries; a command's only where no exit code says it", () => {
+  const list = [{ query: "a", error: "ENOENT a", success: false }, { query: "b", result: "x", success: true }];
+  assert.deepEqual(workOf(used("search_codebase", {}, list)).errors, ["ENOENT a"]);
+  assert.deepEqual(workOf(used("run_commands", {}, [{ query: "a", error: "Command exited with code 1", success: false }])).errors, []);
+  assert.deepEqual(workOf(used("run_commands", {}, [{ query: "a", error: "timed out after 30s", success: false }])).errors, ["timed out after 30s"]);
+  const beside = storedMessage({ role: "user", content: [{ type: "tool_result", tool_use_id: "c", name: "editor", content: "half", error: "disk full" }] });
+  assert.deepEqual(workOf([beside]).errors, ["disk full"]);
   assert.deepEqual(workOf(used("editor", { path: "a" }, { query: "edit:a", error: "old_text not found", success: false })).errors, ["old_text not found"]);
   assert.deepEqual(workOf(used("fetch", {}, "boom", true)).errors, ["boom"]);
   assert.deepEqual(workOf(used("editor", { path: "a" }, { error: "", success: true })).errors, []);
