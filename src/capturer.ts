@@ -9,7 +9,7 @@ import { drainSoon, isMuted, senderOf, type Session } from "./session.ts";
 import { within } from "./time.ts";
 
 /** The conversation, as far as capturing it needs. */
-export interface Subject {
+interface Subject {
   readonly id: string;
   readonly session: Session;
   readonly record: SessionRecord;

@@ -25,7 +25,7 @@ export interface HookCall {
   readonly request?: readonly Message[];
 }
 
-export interface Logger {
+interface Logger {
   debug?: (message: string) => void;
   log?: (message: string) => void;
 }
@@ -39,7 +39,7 @@ export interface SetupContext {
   readonly onDispose: ((cleanUp: () => unknown) => void) | undefined;
 }
 
-export interface ToolCall {
+interface ToolCall {
   readonly id: string;
   readonly name: string;
   readonly input: unknown;

@@ -122,7 +122,7 @@ export const SETTINGS: Settings = {
   resolveDeadlineMs: { variable: "PALINODE_HOOK_RESOLVE_DEADLINE", fallback: 250, read: whole(1, 60_000), help: "milliseconds before search stands in" },
   capture: { variable: "PALINODE_CAPTURE_ENABLED", fallback: true, read: readFlag, help: "0 = no capture" },
   sessionMaxChars: { variable: "PALINODE_CLINE_SESSION_MAX_CHARS", fallback: 24_000, read: whole(0, 60_000), help: "injected characters alive in one session" },
-  persist: { variable: "PALINODE_CLINE_PERSIST", fallback: true, read: readFlag, help: "0 = keep nothing on disk" },
+  persist: { variable: "PALINODE_CLINE_PERSIST", fallback: true, read: readFlag, help: "0 = keep nothing on disk but a pause" },
   stateDir: { variable: "PALINODE_CLINE_STATE_DIR", fallback: "", read: readFolder, help: "where state is kept, an absolute path", shown: "<cline data dir>/palinode" },
   project: { variable: "PALINODE_PROJECT", fallback: "", read: readProject, help: "project slug, of letters a to z and digits; derived from git when unset" },
   tools: { variable: "PALINODE_CLINE_TOOLS", fallback: true, read: readFlag, help: "0 = no palinode_* tools for the agent" },

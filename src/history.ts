@@ -17,7 +17,7 @@ const UNIT_MS: Readonly<Record<string, number>> = { h: 3600_000, d: 24 * 3600_00
 export const CHOICE = { project: { type: "string" }, since: { type: "string" }, limit: { type: "string" }, json: { type: "boolean" } } as const;
 
 /** Which sessions a command is about. */
-export interface Choice {
+interface Choice {
   /** A slug, or "" for every project. */
   readonly project: string;
   /** Epoch milliseconds. */

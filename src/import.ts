@@ -40,7 +40,7 @@ export interface Clock {
 }
 
 /** How many sessions became what. */
-export interface ImportCounts {
+interface ImportCounts {
   sent: number;
   unchanged: number;
   too_short: number;
@@ -71,28 +71,11 @@ export interface Importer {
 
 /** Sends sessions in the order given until they are done, the signal says stop or the server is no use. Never rejects. */
 export async function importSessions(sessions: readonly PastSession[], importer: Importer): Promise<ImportCounts> {
-  const { client, state, clock, signal, onDone } = importer;
+  const { state, clock, signal, onDone } = importer;
   const counts: ImportCounts = { sent: 0, unchanged: 0, too_short: 0, broken: 0, refused: 0 };
   const warn: Warn = (text, isLost) => (counts.broken += isLost ? 1 : 0, importer.warn(text));
   const pace = createPace(clock);
   let failures = 0;
-
-  async function save(body: Record<string, unknown>): Promise<unknown> {
-    for (let tries = 1; ; tries += 1) {
-      await pace();
-      if (signal.aborted) return signal;
-      try {
-        const { rel_path, file_path } = asRecord(await client.post("/save", body, { timeoutMs: SAVE_TIMEOUT_MS, signal }));
-        // Something else that answers at this address has stored nothing.
-        return (asText(rel_path) ?? asText(file_path)) === undefined ? new PalinodeError("/save", "bad-response", undefined, "no receipt") : undefined;
-      } catch (error) {
-        const quietMs = importer.quietMs();
-        if (signal.aborted || reasonOf(error) !== "rate-limited" || tries === MAX_TRIES || quietMs > MAX_QUIET_MS) return error;
-        importer.warn(`the server has had enough for now; going on in ${Math.ceil(quietMs / 1000)} s`);
-        await clock.wait(quietMs);
-      }
-    }
-  }
 
   for (const [index, session] of sessions.entries()) {
     // Reading is synchronous: an interrupt is heard here.
@@ -100,7 +83,7 @@ export async function importSessions(sessions: readonly PastSession[], importer:
     if (signal.aborted) return { ...counts, stopped: "interrupted", left: sessions.length - index };
     const prepared = attempt(session.file, warn, () => prepare(session, importer, warn));
     if (typeof prepared === "string") counts[prepared] += 1;
-    const error = typeof prepared === "object" ? await save(prepared.body) : undefined;
+    const error = typeof prepared === "object" ? await save(importer, pace, prepared.body) : undefined;
     if (signal.aborted && error !== undefined) return { ...counts, stopped: "interrupted", left: sessions.length - index };
     if (error !== undefined) {
       counts.refused += 1;
@@ -121,6 +104,24 @@ export async function importSessions(sessions: readonly PastSession[], importer:
     onDone(index + 1, sessions.length);
   }
   return counts;
+}
+
+/** Returns undefined when the server has it, else why not. Waits where the server wants that. */
+async function save({ client, clock, signal, quietMs, warn }: Importer, pace: () => Promise<void>, body: Record<string, unknown>): Promise<unknown> {
+  for (let tries = 1; ; tries += 1) {
+    await pace();
+    if (signal.aborted) return signal;
+    try {
+      const { rel_path, file_path } = asRecord(await client.post("/save", body, { timeoutMs: SAVE_TIMEOUT_MS, signal }));
+      // Something else that answers at this address has stored nothing.
+      return (asText(rel_path) ?? asText(file_path)) === undefined ? new PalinodeError("/save", "bad-response", undefined, "no receipt") : undefined;
+    } catch (error) {
+      const ms = quietMs();
+      if (signal.aborted || reasonOf(error) !== "rate-limited" || tries === MAX_TRIES || ms > MAX_QUIET_MS) return error;
+      warn(`the server has had enough for now; going on in ${Math.ceil(ms / 1000)} s`);
+      await clock.wait(ms);
+    }
+  }
 }
 
 export const importCommand: Command = {

@@ -12,7 +12,7 @@ export interface Outcome {
   readonly exitCode: number | undefined;
 }
 
-export interface Work {
+interface Work {
   readonly outcomes: readonly Outcome[];
   /** Paths, each once. Those of calls that failed or were never answered are in neither list. */
   readonly read: readonly string[];

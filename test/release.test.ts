@@ -32,3 +32,7 @@ test("the README's release line installs nothing when file and checksum differ, 
     assert.ok(!existsSync(join(home, ".cline")));
   }
 });
+
+test("the file leaves node:fs/promises alone: in a worker that is being ended, Node 20 goes down with it", () => {
+  assert.doesNotMatch(BUNDLE.toString("utf8"), /fs\/promises/);
+});

@@ -271,6 +271,16 @@ test("a memory whose turn is compacted away is recalled again for the prompt of 
   assert.match(blocks[1] ?? "", /insights\/rollback\.md/);
 });
 
+test("a session that has no room left asks for nothing that could not be told", async (t) => {
+  for (const [variable, value] of [["PALINODE_CLINE_SESSION_MAX_CHARS", "0"], ["PALINODE_CLINE_SESSION_MAX_CHARS", "150"], ["PALINODE_HOOK_RECALL_MAX_CHARS", "150"]] as const) {
+    const { chat, model, server, host } = await openScene(t, { env: { [variable]: value, PALINODE_HOOK_INJECT_MAX_FILES: "0" } });
+    chat.say(ROLLBACK_PROMPT);
+    assert.equal(injected(await model()).length, 0);
+    assert.deepEqual([server.calls("/search"), server.calls("/check-triggers")], [[], []]);
+    assert.match(JSON.stringify(host.logs), /budget/);
+  }
+});
+
 test("a late answer survives a kill", async (t) => {
   const { chat, model, server, host, restart } = await openScene(t, { env: { PALINODE_CLINE_HOOK_DEADLINE_MS: "1500" } });
   server.fault("/search", { delayMs: 2500 });
