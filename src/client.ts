@@ -1,10 +1,10 @@
 // The one caller of `fetch`. Turns every way in which a server can fail into one error with a reason code, and hands
 // bodies on as `unknown`: what they mean is read where they are used.
 import { isIP } from "node:net";
+import { redacted } from "./capture.ts";
 import { asRecord, asText } from "./cline.ts";
 import type { Config } from "./config.ts";
 import { parseJson } from "./files.ts";
-import { redact } from "./redact.ts";
 import { clip, oneLine } from "./text.ts";
 
 /** Why there is no memory, as a code that is the same on every runtime. */
@@ -77,7 +77,7 @@ export function createClient(config: ClientConfig, onRateLimited: (ms: number) =
         ...(body === undefined ? {} : { body }),
       });
       if (response.status === 429) onRateLimited(retryAfterMs(response.headers.get("retry-after"), Date.now()));
-      return await readAnswer(route, response);
+      return await readAnswer(route, response, config.token);
     } catch (error) {
       throw error instanceof PalinodeError ? error : new PalinodeError(route, reasonOf(error));
     }
@@ -135,8 +135,8 @@ export function retryAfterMs(header: string | null, now: number): number {
   return Number.isNaN(at) ? 60_000 : Math.max(0, at - now);
 }
 
-async function readAnswer(route: string, response: Response): Promise<unknown> {
-  if (!response.ok) throw await refusal(route, response);
+async function readAnswer(route: string, response: Response, token: string): Promise<unknown> {
+  if (!response.ok) throw await refusal(route, response, token);
   const text = await readText(response);
   try {
     return JSON.parse(text ?? "");
@@ -145,22 +145,22 @@ async function readAnswer(route: string, response: Response): Promise<unknown> {
   }
 }
 
-async function refusal(route: string, response: Response): Promise<PalinodeError> {
+async function refusal(route: string, response: Response, token: string): Promise<PalinodeError> {
   const { status } = response;
   const text = await readText(response).catch(() => undefined);
   if (status === 401) return new PalinodeError(route, "unauthorized", status);
   if (status === 403) return new PalinodeError(route, "denied", status, policyWord(text));
   if (status === 429) return new PalinodeError(route, "rate-limited", status);
-  return new PalinodeError(route, "bad-response", status, REFUSALS.exec(text ?? "")?.[1], saidIn(text));
+  return new PalinodeError(route, "bad-response", status, REFUSALS.exec(text ?? "")?.[1], saidIn(text, token));
 }
 
 /** How the server begins to say what it does not store; what follows echoes what was sent. */
 const REFUSALS = /"detail"\s*:\s*"(Security scan failed|Refusing to store|Content too large)/;
 
 /** Returns the words of a refusal; a list of wrong fields holds none. */
-function saidIn(text: string | undefined): string | undefined {
+function saidIn(text: string | undefined, token: string): string | undefined {
   const words = asText(asRecord(parseJson(text)).detail);
-  return words === undefined ? undefined : clip(oneLine(redact(words)), MAX_SAID_CHARS);
+  return words === undefined ? undefined : clip(oneLine(redacted(token === "" ? words : words.replaceAll(token, "[redacted]"))), MAX_SAID_CHARS);
 }
 
 /** The server's policy reasons are single words; anything longer is not shown, since it may echo what was sent. */

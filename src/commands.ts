@@ -93,8 +93,8 @@ function toCommand({ run, usage, help, options }: Verb): Command {
 }
 
 function pause(session: Session, since: number | undefined): Reply {
-  const { cwd = "", pauses } = session;
-  if (!setPaused(pauses, cwd, since)) throw new MemoryError("That could not be noted: the state folder is not writable.");
+  const { cwd = "", state } = session;
+  if (!setPaused(state, cwd, since)) throw new MemoryError("That could not be noted: the state folder is not writable, or PALINODE_CLINE_PERSIST is 0.");
   const text = since === undefined ? "Memory is on in this workspace." : "Memory is paused in this workspace: no recall, no capture, until resume.";
   return { data: { isPaused: since !== undefined, workspace: cwd }, text };
 }

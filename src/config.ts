@@ -122,7 +122,7 @@ export const SETTINGS: Settings = {
   resolveDeadlineMs: { variable: "PALINODE_HOOK_RESOLVE_DEADLINE", fallback: 250, read: whole(1, 60_000), help: "milliseconds before search stands in" },
   capture: { variable: "PALINODE_CAPTURE_ENABLED", fallback: true, read: readFlag, help: "0 = no capture" },
   sessionMaxChars: { variable: "PALINODE_CLINE_SESSION_MAX_CHARS", fallback: 24_000, read: whole(0, 60_000), help: "injected characters alive in one session" },
-  persist: { variable: "PALINODE_CLINE_PERSIST", fallback: true, read: readFlag, help: "0 = keep nothing on disk but a pause" },
+  persist: { variable: "PALINODE_CLINE_PERSIST", fallback: true, read: readFlag, help: "0 = keep nothing on disk" },
   stateDir: { variable: "PALINODE_CLINE_STATE_DIR", fallback: "", read: readFolder, help: "where state is kept, an absolute path", shown: "<cline data dir>/palinode" },
   project: { variable: "PALINODE_PROJECT", fallback: "", read: readProject, help: "project slug, of letters a to z and digits; derived from git when unset" },
   tools: { variable: "PALINODE_CLINE_TOOLS", fallback: true, read: readFlag, help: "0 = no palinode_* tools for the agent" },
@@ -137,6 +137,8 @@ export const TOKEN_FILE_VARIABLE = "PALINODE_API_TOKEN_FILE";
 /** The name of a settings file: in Cline's folder the user's, in a workspace's `.cline` the workspace's. */
 const SETTINGS_FILE = "palinode.json";
 const MAX_PROBLEMS = 10;
+/** Marks the problem of a value that another one stands in for. */
+export const NOT_NEEDED = ", though not needed";
 /** A cloned repository must not be able to send prompts elsewhere, to read files, or to loosen what guards the token. */
 const NOT_FOR_WORKSPACES: ReadonlySet<string> = new Set(["apiUrl", "token", "tokenFile", "stateDir", "allowHttp"]);
 
@@ -230,8 +232,8 @@ function findValue(layers: readonly Layer[], key: string, setting: Setting<unkno
     const raw = values[key];
     if (isUnset(raw)) continue;
     const value = setting.read(raw);
-    if (value === undefined) problems.push(`${labelOf(key)} is not usable (${hintFor(key, raw) ?? setting.help})`);
-    // A worse one is looked at all the same: it would count once the better one is gone.
+    // One that does not count is named all the same: it would count once the better one is gone.
+    if (value === undefined) problems.push(`${labelOf(key)} is not usable${found ? NOT_NEEDED : ""} (${hintFor(key, raw) ?? setting.help})`);
     else found ??= { value, source };
   }
   return found;
@@ -248,7 +250,7 @@ function findToken(layers: readonly Layer[], problems: string[]): Found | undefi
 
 function readProject(raw: unknown): string | undefined {
   const name = readLine(raw);
-  return name !== undefined && slugOf(name) !== "" ? name : undefined;
+  return name !== undefined && slugOf(name.replace(/^project\//, "")) !== "" ? name : undefined;
 }
 
 function isUnset(raw: unknown): boolean {

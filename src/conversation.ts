@@ -128,7 +128,7 @@ export class Conversation {
   /** Failures that this session has not recalled for, as many as the prompt has left. */
   #newFailures(prompt: Prompt, failures: readonly Failure[]): Failure[] {
     const { repaired } = this.#record;
-    if (failures.length === 0 || isMuted(this.session)) return [];
+    if (failures.length === 0 || !this.#hasRoom() || isMuted(this.session)) return [];
     const known = new Set(repaired.map((key) => key.split(" ")[1]));
     const left = MAX_REPAIRS_A_PROMPT - repaired.filter((key) => key.startsWith(`${prompt.key} `)).length;
     return failures.filter(({ signature }) => !known.has(signature)).slice(0, Math.max(0, left));
@@ -172,7 +172,7 @@ export class Conversation {
     if (primes(config) && !this.#record.isPrimed) questions.push({ channel: "prime", ask: () => this.#prime(() => askDigest(asker)) });
     if (!recalls(config)) return questions;
     // A trigger that is asked for counts as told, and a block has to hold something.
-    if (Math.min(config.recallMaxChars, config.sessionMaxChars - charsOf(this.#record.ledger)) < MIN_ROOM_CHARS) return [...questions, { channel: "search", known: "budget" }];
+    if (!this.#hasRoom()) return [...questions, { channel: "search", known: "budget" }];
     if (!saysEnough(words, config)) return [...questions, { channel: "search", known: "too-short" }];
     const query = queryOf(words);
     const extra = countHits(visibleIn(this.#record.ledger));
@@ -253,6 +253,11 @@ export class Conversation {
     const seen = shown.flatMap((memory) => memory.keys);
     this.#record.ledger = [...this.#record.ledger, createEntry(prompt, { ...place, text: block.text, seen }, place.kind === "repair" ? failed : undefined)];
     return { kind: place.kind, shown, chars: block.text.length };
+  }
+
+  #hasRoom(): boolean {
+    const { recallMaxChars, sessionMaxChars } = this.session.config;
+    return Math.min(recallMaxChars, sessionMaxChars - charsOf(this.#record.ledger)) >= MIN_ROOM_CHARS;
   }
 
   #save(): void {

@@ -1,6 +1,7 @@
 // What a session starts with: the core memories, and where the project stands.
 import { safeLine } from "./block.ts";
 import { asRecord, asText } from "./cline.ts";
+import { reasonOf } from "./client.ts";
 import { digestOf, stripOurBlocks } from "./prompt.ts";
 import { type Asker, type Finding, finding, type Memory, readBody, rowsOf } from "./recall.ts";
 import { clip, clipMarked } from "./text.ts";
@@ -29,9 +30,10 @@ export async function askDigest(asker: Asker): Promise<Finding> {
   return finding("prime", async () => {
     const named = listed.then((answer) => rowsOf(answer, "/list")).catch(async (error: unknown) => {
       // The answer to the prime names them too, in fewer words.
-      const { core_memories: primed } = await standing;
-      if (!Array.isArray(primed) || primed.length === 0) throw error;
-      return primed.map(asRecord);
+      const answer = reasonOf(error) === "bad-response" ? await within(standing, STANDING_WAIT_MS) : undefined;
+      const primed = Array.isArray(answer?.core_memories) ? answer.core_memories.map(asRecord).filter(({ file }) => asText(file)) : [];
+      if (primed.length === 0) throw error;
+      return primed;
     });
     const rows = (await named).filter((row) => row.core !== false && belongsTo(project, row));
     const newestFirst = rows.sort((a, b) => compare(String(b.last_updated ?? ""), String(a.last_updated ?? "")));

@@ -4,7 +4,7 @@ import { mkdtempSync, rmdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type Check, editing, failure, ok, setting, userFile, warning } from "./check.ts";
 import { asRecord } from "./cline.ts";
-import { type Config, isActive, type ReadConfig, readConfig, SETTINGS, type Source } from "./config.ts";
+import { type Config, isActive, NOT_NEEDED, type ReadConfig, readConfig, SETTINGS, type Source } from "./config.ts";
 import { codeOf, entryAt, quoted } from "./files.ts";
 import { checkCline, checkCopies, checkHub, checkLog } from "./hostcheck.ts";
 import { pausedSince } from "./pause.ts";
@@ -94,8 +94,8 @@ function nearest(path: string): { path: string; isFolder: boolean; mode: number 
   return entry === undefined && dirname(path) !== path ? nearest(dirname(path)) : { path, isFolder: entry?.isDirectory() === true, mode: entry?.mode ?? 0 };
 }
 
-function checkPause({ stateDir }: Config, cwd: string): Check[] {
-  const since = pausedSince(openState(stateDir), cwd);
+function checkPause({ persist, stateDir }: Config, cwd: string): Check[] {
+  const since = persist ? pausedSince(openState(stateDir), cwd) : undefined;
   if (since === undefined) return [];
   // Of a time that no calendar has, `toISOString` would throw.
   return [warning("paused", `memory is paused in this workspace since ${new Date(since).toJSON()}; to end it, type in Cline:`, "/palinode resume")];
@@ -108,7 +108,7 @@ function checkSettings({ config, problems, sources }: ReadConfig, env: NodeJS.Pr
     .map(([key, source]) => `${key}${key === "token" ? "" : ` ${JSON.stringify(values[key])}`} (${source})`);
   const files = { "user file": userFile(env), "workspace file": join(cwd, ".cline", "palinode.json") };
   const lineFor = (problem: string): Check => {
-    const isCause = isCutOff && (CONNECTION.test(problem) || problem.startsWith(`${files["user file"]} `));
+    const isCause = isCutOff && !problem.includes(NOT_NEEDED) && (CONNECTION.test(problem) || problem.startsWith(`${files["user file"]} `));
     const variable = /^PALINODE_\w+/.exec(problem)?.[0];
     const file = Object.values(files).find((path) => problem.startsWith(path));
     const fix = variable ? (CONNECTION.test(problem) ? `export ${variable}=…` : `unset ${variable}`) : file && editing(file);

@@ -52,10 +52,14 @@ function storedPart(part: Part): Part[] {
     return [said === undefined ? { type: "tool-call", toolCallId: id, toolName: name, input } : { type: "text", text: said }];
   }
   if (type !== "tool_result") return type === "text" ? [part] : [];
-  const [output, error] = [outputOf(content), asText(part.error)];
-  // An error beside the content is kept with it.
-  const isBeside = error !== undefined && !JSON.stringify(output ?? "").includes(error);
-  return [resultPart(part.tool_use_id, name, isBeside ? { error, result: output } : output, part.is_error === true)];
+  return [resultPart(part.tool_use_id, name, withError(outputOf(content), asText(part.error)), part.is_error === true)];
+}
+
+/** An error beside the content is kept with it, unless it stands there too. */
+function withError(output: unknown, error: string | undefined): unknown {
+  if (error === undefined) return output;
+  if (!Array.isArray(output)) return textOf(output).includes(error) ? output : { error, result: output };
+  return output.some((entry) => asRecord(entry).error === error) ? output : [...output, { error, success: false }];
 }
 
 function resultPart(toolCallId: unknown, toolName: unknown, output: unknown, isError = false): Part {

@@ -13,7 +13,6 @@ import { clean, clipMarked, oneLine } from "./text.ts";
 /** Whole files are parsed at once, so this bounds memory. */
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
 const MAX_TITLE_CHARS = 120;
-const CLINE_TASK = /^\d{13}$/;
 /** The host cuts the titles it stores here. Source: recordings/sessions, 0.0.86. */
 const HOST_TITLE_CHARS = 120;
 
@@ -30,6 +29,8 @@ export interface PastSession {
   /** Epoch milliseconds. */
   readonly startedAt: number | undefined;
   readonly endedAt: number | undefined;
+  /** When the file was written, where nothing else says when the session ended; a copy is no younger session. */
+  readonly touchedAt?: number;
   readonly model: string | undefined;
   /** The file with the messages. */
   readonly file: string;
@@ -63,8 +64,8 @@ export function findSessions(env: NodeJS.ProcessEnv, warn: Warn): PastSession[] 
 }
 
 /** Returns when anything last happened in a session, in epoch milliseconds. */
-export function lastAt({ startedAt, endedAt }: PastSession): number {
-  return endedAt ?? startedAt ?? 0;
+export function lastAt({ startedAt, endedAt, touchedAt }: PastSession): number {
+  return endedAt ?? touchedAt ?? startedAt ?? 0;
 }
 
 /** Returns a session with its messages, or undefined when they cannot be read or are another agent's. Never throws. */
@@ -147,9 +148,9 @@ function task(id: string, editor: string, file: string, entry: Record<string, un
     cwd: asText(entry.cwdOnTaskInitialization) ?? asText(entry.shadowGitConfigWorkTree),
     remoteUrls: [],
     // A task's id is when it was made.
-    startedAt: CLINE_TASK.test(id) ? Number(id) : undefined,
-    // A copied file is no younger session.
-    endedAt: timeOf(entry.ts) ?? (CLINE_TASK.test(id) ? undefined : messages.mtimeMs),
+    startedAt: /^\d{13}$/.test(id) ? Number(id) : undefined,
+    endedAt: timeOf(entry.ts),
+    touchedAt: messages.mtimeMs,
     model: asText(entry.modelId),
     file,
   }];

@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, join } from "node:path";
+import { realFolder } from "./project.ts";
 
 /** Returns Cline's folder: `CLINE_DIR`, else `.cline` in the home of `HOME`, `USERPROFILE`, `HOMEDRIVE`+`HOMEPATH` or the system. */
 export function clineDir(env: NodeJS.ProcessEnv): string {
@@ -54,7 +55,8 @@ function tasksRoot(path: string): string {
 /** Returns the folders that Cline loads plugins from, in its order: of two plugins with one name the later wins. */
 export function pluginFolders(env: NodeJS.ProcessEnv, workspace: string): string[] {
   const folders = [join(workspace, ".cline", "plugins"), join(clineDir(env), "plugins"), join(homeDir(env), "Documents", "Cline", "Plugins")];
-  return [...new Set(folders)];
+  // A folder that is reached by two ways is one: its only copy is not one too many.
+  return folders.filter((folder, index) => folders.findIndex((other) => realFolder(other) === realFolder(folder)) === index);
 }
 
 /** Returns Cline's file of MCP servers. */

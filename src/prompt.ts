@@ -86,9 +86,9 @@ export function dropPrivate(text: string): string {
   return dropSpans(text, "private", true);
 }
 
-/** Returns what an assistant says without what some models write of their thinking among it. */
+/** Returns what an assistant says without the thinking that some models write ahead of it. */
 export function withoutThinking(text: string): string {
-  return dropSpans(text, "think(?:ing)?", false);
+  return text.replace(/^\s*<(think(?:ing)?)>[\s\S]*?<\/\1>/i, "");
 }
 
 /**

@@ -27,7 +27,7 @@ export class Roster {
     // What a host does not take is not spoken of.
     const config = takesTools ? read.config : { ...read.config, tools: false };
     const session = createSession(config, context, this.#surroundings, agentId);
-    if (problems.length > 0) session.log(`settings left at their defaults: ${problems.join("; ")}`);
+    if (problems.length > 0) session.log(`settings that are not usable: ${problems.join("; ")}`);
     this.#add(session);
     session.record.settings = settingNotes(read);
     session.record.problems = problems;

@@ -26,8 +26,6 @@ export interface Session {
   /** Of one channel while others are answered, such as triggers without an embedder. */
   readonly channelBreaker: (channel: Channel) => Breaker;
   readonly state: State;
-  /** Where a pause is noted: somebody asked for that, also where nothing else is kept. */
-  readonly pauses: State;
   readonly now: () => number;
   /** The host's session id; undefined where the host has none. */
   readonly id: string | undefined;
@@ -74,14 +72,13 @@ export function createSession(config: Config, context: SetupContext, surrounding
   const { now } = surroundings;
   const log = createLog(context);
   const cwd = realFolder(context.cwd ?? process.cwd());
-  const pauses = openState(config.stateDir, log);
-  const state = config.persist ? pauses : noState;
+  const state = config.persist ? openState(config.stateDir, log) : noState;
   const breaker = breakerFor(config, state, surroundings, "");
   const client = createClient(config, (ms) => breaker.limit(ms));
   const project = projectOf(config.project, cwd, context.remoteUrls);
   const missingRoutes = new Set<string>();
   return {
-    config, client, breaker, state, pauses, now, project, cwd, agentId, missingRoutes, log,
+    config, client, breaker, state, now, project, cwd, agentId, missingRoutes, log,
     channelBreaker: (channel) => breakerFor(config, state, surroundings, ` ${channel}`),
     id: context.sessionId,
     stopped: {},
@@ -96,8 +93,8 @@ export function createSession(config: Config, context: SetupContext, surrounding
 }
 
 /** Returns whether somebody paused memory in this workspace. Reads one small file. */
-export function isMuted({ pauses, cwd }: Session): boolean {
-  return pausedSince(pauses, cwd) !== undefined;
+export function isMuted({ state, cwd }: Session): boolean {
+  return pausedSince(state, cwd) !== undefined;
 }
 
 /** Starts what the first prompt will need, so that it does not wait for it. A session that is primed needs nothing. */

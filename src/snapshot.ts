@@ -22,6 +22,10 @@ const CLINE_ID = /^\d{13}(?:_[a-z0-9]+)?$/;
 /** The server refuses texts of which more than 0.4 are other characters than these. */
 const SPECIAL = /[^\p{L}\p{N} .,!?\-_\n#:()[\]{}'"]/gu;
 const MAX_SPECIAL_SHARE = 0.35;
+/** Accents of their own, without which words of many scripts cannot be read. */
+const SIGN = /[^\p{L}\p{M}\p{N} .,!?\-_\n#:()[\]{}'"]/gu;
+/** A rule of the same sign; three of them say as much. */
+const RULE = /([^\p{L}\p{N}\s])\1{7,}/gu;
 
 const DECISION = /^[\s>*_#\d.-]{0,12}(?:key )?(?:decisions?|decided)(?: made| \d+)?[*_]{0,2}\s{0,3}(?:(?:[:–—]|-\s)[*_\s]{0,4}(.*))?$/i;
 const BULLET = /^\s*(?:[-*•]|\d+[.)])\s+(.+)$/;
@@ -50,14 +54,15 @@ function slugFor(id: string): string {
 /** Returns what a session was about and what came of it, as safe lines of at most 6,000 characters. */
 export function bodyOf(session: ReadSession): string {
   const sections = sectionsOf(session);
-  const text = joined(sections);
-  return clipMarked(isNoisy(text) ? joined(sections.map(([label, said]) => [label, calm(said)])) : text, MAX_BODY_CHARS);
+  // As it is, else without what the server counts as signs; last of all the accents, which it counts too.
+  const drafts = [undefined, SIGN, SPECIAL].map((signs) => joined(signs === undefined ? sections : sections.map(([label, text]) => [label, calm(text, signs)])));
+  return clipMarked(drafts.find((text) => !isNoisy(text)) ?? drafts.at(-1) ?? "", MAX_BODY_CHARS);
 }
 
 /** What each part says, behind its label. */
 function sectionsOf(session: ReadSession): (readonly [label: string, text: string])[] {
   const { prompts, messages, title, summary } = session;
-  const asked = prompts.map((prompt) => safe(wordsOf(prompt))).filter((words) => words !== "");
+  const asked = prompts.map((prompt) => short(safe(wordsOf(prompt)))).filter((words) => words !== "");
   const promptChars = Math.min(MAX_PROMPT_CHARS, Math.max(MIN_PROMPT_CHARS, Math.floor(MAX_PROMPTS_CHARS / asked.length) - 3));
   return [
     ["", `Cline session of ${localTime(lastAt(session))}, ${prompts.length} ${prompts.length === 1 ? "prompt" : "prompts"}. Resume: ${safe(resumeLine(session))}`],
@@ -65,8 +70,8 @@ function sectionsOf(session: ReadSession): (readonly [label: string, text: strin
     ["Prompts", clipMiddle(bullets(asked.map((words) => clipMarked(words, promptChars))), MAX_PROMPTS_CHARS)],
     ["Done", bullets(doneIn(messages))],
     ["Decisions", bullets(decisionsIn(messages))],
-    ["Last answer", safeText(lastAnswer(messages))],
-    ["Summary", safeText(summary)],
+    ["Last answer", short(safeText(lastAnswer(messages)))],
+    ["Summary", short(safeText(summary))],
   ];
 }
 
@@ -89,19 +94,12 @@ function joined(sections: ReturnType<typeof sectionsOf>): string {
 /** Returns what the assistant itself marked as decided: `Decision: …`, or a list under such a heading. */
 function decisionsIn(messages: readonly Message[]): string[] {
   const said = messages.filter((message) => asRecord(message).role === "assistant").flatMap(textsOf).join("\n\n");
-  // Behind a heading stands a list, or one paragraph.
-  let place: "heading" | "list" | undefined;
+  let isList = false;
   const found = safeText(said).split("\n").flatMap((line) => {
     const decision = DECISION.exec(line);
-    if (decision) {
-      place = decision[1] ? undefined : "heading";
-      return decision[1] || [];
-    }
-    if (place === undefined || line.trim() === "") return [];
-    const item = BULLET.exec(line)?.[1];
-    const isSaid = item !== undefined || (place === "heading" && !/^\s*#/.test(line));
-    place = item === undefined ? undefined : "list";
-    return isSaid ? (item ?? line.trim()) : [];
+    const item = isList ? BULLET.exec(line)?.[1] : undefined;
+    isList = decision ? !decision[1] : isList && (item !== undefined || line.trim() === "");
+    return decision?.[1] || item || [];
   });
   return [...new Set(found)];
 }
@@ -110,10 +108,14 @@ function bullets(lines: readonly string[]): string {
   return lines.map((line) => `- ${line}`).join("\n");
 }
 
-/** Takes rules, tables and signs out of lines that hold little else, where they would make the server refuse the whole. */
-function calm(text: string): string {
-  const lines = text.split("\n").map((line) => (isNoisy(line) ? line.replace(SPECIAL, " ").replace(/ {2,}/g, " ").trim() : line));
+/** Takes signs out of lines that hold little else, and lines that hold nothing else. */
+function calm(text: string, signs: RegExp): string {
+  const lines = text.split("\n").map((line) => (isNoisy(line) ? line.replace(signs, " ").replace(/ {2,}/g, " ").trim() : line));
   return lines.filter((line) => /[\p{L}\p{N}]/u.test(line)).join("\n");
+}
+
+function short(text: string): string {
+  return text.replace(RULE, "$1$1$1");
 }
 
 function isNoisy(text: string): boolean {

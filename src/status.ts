@@ -22,12 +22,12 @@ export interface Reply {
 
 /** Returns the state of everything. Asks the server how it is; never rejects. */
 export async function status(session: Session, read: ReadConfig): Promise<Reply> {
-  const { state, pauses, cwd, config } = session;
+  const { state, cwd, config } = session;
   const latest = latestSession(state, cwd);
   const here = settingNotes(read);
   const settings = latest !== undefined && latest.record.settings.length > 0 ? latest.record.settings : here;
   const differing = settings === here ? [] : differences(settings, here);
-  const since = pausedSince(pauses, cwd);
+  const since = pausedSince(state, cwd);
   const data = {
     version: VERSION,
     server: { url: config.apiUrl, ...(await serverHealth(session)) },

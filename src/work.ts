@@ -71,19 +71,20 @@ export function isFailed(result: ToolResult): boolean {
  * @cline/core 0.0.86.
  */
 export function entriesOf({ output, isError }: Pick<ToolResult, "output" | "isError">): Entry[] {
-  const { content, isError: isRefused } = asRecord(output);
-  if (Array.isArray(content)) return entriesOf({ output: textsOf({ content }).join("\n"), isError: isError || isRefused === true });
-  if (!Array.isArray(output) || output.length === 0) return [toEntry(output, isError)];
-  const texts = textsOf({ content: output });
-  return texts.length > 0 ? [toEntry(texts.join("\n"), isError)] : output.map((entry) => toEntry(entry, isError));
+  const isList = Array.isArray(output) && output.some((entry) => asRecord(entry).type === undefined);
+  return isList ? output.map((entry) => toEntry(entry, isError)) : [toEntry(output, isError)];
 }
 
-function toEntry(raw: unknown, isError: boolean): Entry {
-  const { query, result, error, message, success } = asRecord(raw);
-  const told = asText(error);
-  const text = [raw, told, result, message].flatMap((part) => asText(part) ?? []).join("\n");
+/** What an entry is made of. Anything more, and an `error` in it is something that was read. */
+const ENTRY_KEYS = /^(?:query|result|error|message|success|content|isError|type|text)$/;
+
+function toEntry(raw: unknown, isCallFailed: boolean): Entry {
+  const { query, result, error, message, success, content, text, isError } = asRecord(raw);
+  const told = Object.keys(asRecord(raw)).every((key) => ENTRY_KEYS.test(key)) ? asText(error) : undefined;
+  const parts = textsOf({ content: Array.isArray(raw) ? raw : Array.isArray(content) ? content : [] });
+  const said = [raw, error, result, message, text, ...parts].flatMap((part) => asText(part) ?? []).join("\n");
   const isGood = success === true;
-  return { query: asText(query), error: told, text, exitCode: isGood ? 0 : exitCodeOf(text), isFailed: success === false || (!isGood && (isError || told !== undefined)) };
+  return { query: asText(query), error: told, text: said, exitCode: isGood ? 0 : exitCodeOf(said), isFailed: success === false || (!isGood && (isCallFailed || isError === true || told !== undefined)) };
 }
 
 function outcomesOf({ output }: ToolResult, entries: readonly Entry[], isCommand: boolean, input: unknown): Outcome[] {

@@ -51,6 +51,14 @@ test("a port that nothing may be sent to counts as one that nothing listens at",
   assert.equal((await failureOf(client.get("/health", {}))).code, "refused");
 });
 
+test("the server's own words are there to be told, without a token, a secret or what hides one", async (t) => {
+  const detail = `no ${TOKEN}, ghp_\u200b0123456789abcdefghijABCDEFGHIJ0123 \u001b[31m${"x".repeat(500)}`;
+  const error = await failureOf((await clientOf(t, json(400, { detail }), { token: TOKEN })).post("/save", {}));
+  assert.match(error.said ?? "", /^no \[redacted\], \[redacted\] x+$/);
+  assert.equal(error.said?.length, 200);
+  assertDiscreet(error);
+});
+
 test("a refusal by policy keeps the server's word for it", async (t) => {
   for (const word of ["capture_paused", "recall_paused", "invalid_scope", "excluded_project"]) {
     const error = await failureOf((await clientOf(t, json(403, { detail: word }))).post("/search", {}));

@@ -214,20 +214,11 @@ test("a session that starts in a pause asks nothing, and what was injected befor
   assert.equal(scene.server.requests.length, asked);
 });
 
-test("a pause holds where nothing else may be kept, and in another process too", async (t) => {
-  const scene = await desk(t, { env: { PALINODE_CLINE_PERSIST: "0" } });
-  assert.match(await scene.say("pause"), /paused in this workspace/);
-  assert.deepEqual(filesBelow(scene.stateDir).map(({ name }) => name.replace(/[^/]+\.json$/, "")), ["paused/"]);
-  await prompt(scene);
-  assert.deepEqual(scene.server.calls("/search"), []);
-  assert.match(await scene.say("status"), /to end it: \/palinode resume/);
-  await scene.say("resume");
-  assert.deepEqual(filesBelow(scene.stateDir), []);
-});
-
 test("pause says so where it cannot be noted", async (t) => {
-  const scene = await desk(t, { env: { PALINODE_CLINE_STATE_DIR: "/proc/nowhere" } });
-  assert.match(await scene.say("pause"), /the state folder is not writable/);
+  const kept = await desk(t, { env: { PALINODE_CLINE_PERSIST: "0" } });
+  assert.match(await kept.say("pause"), /PALINODE_CLINE_PERSIST is 0/);
+  const locked = await desk(t, { env: { PALINODE_CLINE_STATE_DIR: "/proc/nowhere" } });
+  assert.match(await locked.say("pause"), /the state folder is not writable/);
 });
 
 test("a command of another workspace's session is not mixed up with this one's", async (t) => {

@@ -289,5 +289,7 @@ test("a value that makes no sense is named also where a better one counts", (t) 
   const { env, workspace } = settingsFiles(t, { recallMaxResults: "many" });
   const { config, problems } = readConfig({}, { ...env, PALINODE_HOOK_RECALL_MAX_RESULTS: "2", PALINODE_PROJECT: "!!!" }, workspace);
   assert.equal(config.recallMaxResults, 2);
+  assert.match(problems[0] ?? "", /, though not needed \(/);
+  assert.deepEqual(readConfig({}, { PALINODE_PROJECT: "project/日本" }).problems.length, 1);
   assert.deepEqual(problems.map((problem) => problem.split(" is not usable")[0]), [`${join(env.HOME ?? "", ".cline/palinode.json")}: recallMaxResults`, "PALINODE_PROJECT"]);
 });

@@ -105,3 +105,20 @@ test("where the list of core memories cannot be had, those that the prime names 
     assert.equal(server.calls("/list").length, 1);
   }
 });
+
+test("a prime that hangs holds nobody up where the list fails, and one without a file is none", async (t) => {
+  const { host, chat, server } = await openScene(t, { server: { memories: [PNPM] } });
+  server.fault("/list", { status: 500 });
+  server.fault("/context/prime", { delayMs: 10_000 });
+  chat.say("How do we deploy the api?");
+  const { ms } = await host.beforeModel(chat.beforeModel());
+  assert.ok(ms < 1500, `${ms} ms`);
+  chat.answer("ok");
+  server.fault("/context/prime", { json: { core_memories: [null, {}, { file: 7 }] } });
+  chat.say("Where were we?");
+  await host.beforeModel(chat.beforeModel());
+  server.fault("/list", null);
+  chat.answer("ok");
+  chat.say("And now, what do we know?");
+  assert.match(JSON.stringify((await host.beforeModel(chat.beforeModel())).result), /use-pnpm/);
+});

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, symlinkSync, utimesSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync, utimesSync } from "node:fs";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
@@ -287,6 +287,16 @@ test("copies are found where Cline finds them, the one it loads is named, and ea
   assert.deepEqual(lines.map(({ level, fix }) => [level, fix]), [["warning", `rm ${folder}`], ["warning", `cline plugin uninstall ${dirname(dirname(installed))}`]]);
   assert.match(lines[0]?.message ?? "", /Cline loads 0\.0\.5: .*dist\/palinode\.js, and passes over 0\.1\.0: /);
   assert.ok(!lines.some(({ fix }) => fix?.includes(home.target)), "the newest is kept");
+});
+
+test("a home that is reached by two ways has no copy too many", async (t) => {
+  const { home } = await arrange(t);
+  const link = `${home.home}-link`;
+  symlinkSync(home.home, link);
+  t.after(() => rmSync(link));
+  const { stdout } = await runFile(home.target, ["doctor", "--json"], home.home, { ...home.env, HOME: link });
+  const lines = (JSON.parse(stdout) as Check[]).filter(({ name }) => name === "plugin");
+  assert.deepEqual(lines.map(({ level }) => level), ["ok"], stdout);
 });
 
 test("the commands that it names run from any folder, whatever this file's folder is called", async (t) => {

@@ -326,25 +326,30 @@ async function unit(t: TestContext, count: number, client: Pick<Client, "post">)
 
 test("signs and rules are taken out of what the server would refuse, and no words with them", async (t) => {
   const { home, server, run } = await open(t);
+  home.session("rules", [`${"=".repeat(320)} FAILED test_login: why?`, "ok", `${"=".repeat(320)} FAILED test_logout: why?`, "ok"]);
+  home.session("hindi", ["कृपया हिंदी में त्रुटि ठीक करें", "ok", `${"|/".repeat(150)}`, "ok"]);
   home.session("pytest", [`Why does this fail?\n${"=".repeat(300)}\nFAILED test_a ${"_".repeat(40)}`, `${"█▓▒░".repeat(60)} all green ${"=".repeat(80)}`, "And now?", `${"|===|".repeat(80)}\nIt is the clock.`]);
   assert.equal((await run()).code, 0);
-  const content = String(server.saved[0]!.content);
+  const [content = "", rules = "", hindi = ""] = ["pytest", "rules", "hindi"].map((id) => String(server.saved.find(({ slug }) => String(slug).startsWith(`cline-session-${id}-`))?.content));
+  for (const text of ["- === FAILED test_login: why?", "- === FAILED test_logout: why?"]) assert.ok(rules.includes(text), rules);
+  assert.ok(hindi.includes("- कृपया हिंदी में त्रुटि ठीक करें"), hindi);
   for (const text of ["Topic: Why does this fail?", "- Why does this fail?", "- And now?", "It is the clock."]) assert.ok(content.includes(text), `${text} in ${content}`);
   assert.doesNotMatch(content, /:\n(?:[A-Z][a-z ]+:|$)/);
 });
 
-test("a failure without an exit code is told as one, thinking is not told, and a paragraph may be a decision", async (t) => {
+test("a failure without an exit code is told as one, and thinking ahead of an answer is not told", async (t) => {
   const { home, server, run } = await open(t);
   const use = { type: "tool_use", id: "c", name: "run_commands", input: { commands: ["sleep 99"] } };
   const result = { type: "tool_result", tool_use_id: "c", name: "run_commands", content: [{ query: "sleep 99", result: "", error: "timed out after 30s", success: false }] };
   home.write(".cline/data/sessions/two/two.messages.json", { messages: [
     { role: "user", content: "one" }, { role: "assistant", content: [use] }, { role: "user", content: [result] }, { role: "user", content: "two" },
-    { role: "assistant", content: [{ type: "text", text: "<thinking>hush</thinking>\n### Decision\n\nUse a clock that can be moved.\n\nMore on that later." }] },
+    { role: "assistant", content: [{ type: "text", text: "<thinking>hush</thinking>\nDecision - use a clock that can be moved.\nA model writes `<think>` first, and `</think>` last." }] },
   ] });
   await run();
   const content = String(server.saved[0]!.content);
   assert.match(content, /^- ran `sleep 99` \(failed\)\n- error: timed out after 30s$/m);
-  assert.match(content, /^Decisions:\n- Use a clock that can be moved\.\nLast answer:$/m);
+  assert.match(content, /^Decisions:\n- use a clock that can be moved\.\nLast answer:$/m);
+  assert.match(content, /`&lt;think>` first, and `&lt;\/think>` last\.$/);
   assert.doesNotMatch(content, /hush|thinking/);
 });
 
@@ -354,4 +359,12 @@ test("a file of anything but messages is named as lost", async (t) => {
   const { err, out } = await run();
   assert.match(err, /foreign.*it holds no messages/);
   assert.match(out, /broken 1/);
+});
+
+test("a touched or copied task of the extension that no list dates is not sent again, and is found by when it was touched", async (t) => {
+  const { home, run } = await open(t);
+  const file = home.task(`.config/Code/${EXTENSION}`, "1700000000001", [{ role: "user", content: "<task>\none\n</task>" }, { role: "assistant", content: "ok" }, { role: "user", content: "<feedback>\ntwo\n</feedback>" }]);
+  assert.match((await run()).out, /sent 1/);
+  utimesSync(file, new Date(), new Date());
+  assert.match((await run(["--since", "7d"])).out, /sent 0, unchanged 1/);
 });

@@ -35,7 +35,7 @@ test("files read are named in every spelling, those that could not be read are n
 test("files edited are named by every tool, once, and only where the edit succeeded", () => {
   for (const tool of ["editor", "write_to_file", "replace_in_file"]) {
     assert.deepEqual(workOf(used(tool, { path: "a", new_text: "b", files: ["c"] }, "saved")).edited, ["a"], tool);
-    for (const output of [{ success: false, error: "no" }, { error: "no" }, [{ query: "a", result: "", error: "no", success: false }], '[{"query":"a","error":"no","success":false}]', { content: [{ type: "text", text: "no" }], isError: true }]) {
+    for (const output of [{ success: false, error: "no" }, { error: "no" }, [{ query: "a", result: "", error: "no", success: false }], '[{"query":"a","error":"no","success":false}]', { content: [{ type: "text", text: "no" }], isError: true }, { success: false, error: "no", content: [] }, [{ type: "text", text: "" }, { query: "a", error: "no", success: false }, { query: "b", error: "no", success: false }].slice(1)]) {
       const { edited, errors } = workOf(used(tool, { path: "a" }, output));
       assert.deepEqual([edited, errors], [[], ["no"]], `${tool} ${JSON.stringify(output)}`);
     }
@@ -51,6 +51,9 @@ test("errors are those that a result carries; a command's only where no exit cod
   assert.deepEqual(workOf(used("search_codebase", {}, list)).errors, ["ENOENT a"]);
   assert.deepEqual(workOf(used("run_commands", {}, [{ query: "a", error: "Command exited with code 1", success: false }])).errors, []);
   assert.deepEqual(workOf(used("run_commands", {}, [{ query: "a", error: "timed out after 30s", success: false }])).errors, ["timed out after 30s"]);
+  assert.deepEqual(workOf(used("read_files", { path: "en.json" }, '{"error":"Something went wrong","ok":"OK"}')).read, ["en.json"]);
+  const listed = storedMessage({ role: "user", content: [{ type: "tool_result", tool_use_id: "c", name: "run_commands", content: [{ query: "a", error: "line 1\nline 2", success: false }, { query: "b", success: true }], error: "line 1\nline 2" }] });
+  assert.deepEqual(workOf([listed]).outcomes.map(({ query, isFailed, exitCode }) => [query, isFailed, exitCode]), [["a", true, undefined], ["b", false, 0]]);
   const beside = storedMessage({ role: "user", content: [{ type: "tool_result", tool_use_id: "c", name: "editor", content: "half", error: "disk full" }] });
   assert.deepEqual(workOf([beside]).errors, ["disk full"]);
   assert.deepEqual(workOf(used("editor", { path: "a" }, { query: "edit:a", error: "old_text not found", success: false })).errors, ["old_text not found"]);

@@ -2,12 +2,13 @@
 // at every prompt.
 import { createPalinodePlugin } from "../../src/plugin.ts";
 import { createChat, injected, type Message, sent, textOf } from "../helpers/chat.ts";
+import { createApiCapture } from "../helpers/host-inprocess.ts";
 import type { Memory } from "./strategies.ts";
 
 /** Returns what there is to say to a prompt when nothing was said before. */
 export async function recallAfresh(apiUrl: string, prompt: Message): Promise<Memory> {
   const plugin = createPalinodePlugin({ apiUrl, persist: false, hookDeadlineMs: 2700 });
-  plugin.setup({}, { session: { sessionId: `afresh-${prompt.id}` } });
+  plugin.setup(createApiCapture().api, { session: { sessionId: `afresh-${prompt.id}` } });
   const chat = createChat();
   chat.add(prompt);
   const payload = chat.beforeModel();

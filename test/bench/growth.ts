@@ -7,6 +7,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { createPalinodePlugin } from "../../src/plugin.ts";
 import { createChat, injected, type Message, sent, textOf } from "../helpers/chat.ts";
+import { createApiCapture } from "../helpers/host-inprocess.ts";
 import { startPalinode } from "../helpers/palinode.ts";
 import { createRandom } from "../helpers/random.ts";
 import { recallAfresh } from "./forgetful.ts";
@@ -59,7 +60,7 @@ export async function measureInjections(folder: string): Promise<Injected[]> {
   try {
     const random = createRandom(SEED);
     const plugin = createPalinodePlugin({ apiUrl: server.url, stateDir: join(folder, "topic"), hookDeadlineMs: 2700, capture: false });
-    plugin.setup({}, { session: { sessionId: "topic" } });
+    plugin.setup(createApiCapture().api, { session: { sessionId: "topic" } });
     const chat = createChat();
     const turns: Injected[] = [];
     let afresh = 0;
@@ -120,7 +121,7 @@ async function measureStart(apiUrl: string, folder: string): Promise<Row> {
   for (let index = 0; index < 2000; index += 1) writeFileSync(join(full, "sessions", `old-${index}.json`), JSON.stringify({ version: 1, asked: [], ledger: [], pad: "x".repeat(2000) }));
   const first = async (stateDir: string, round: number): Promise<void> => {
     const plugin = createPalinodePlugin({ apiUrl, stateDir });
-    plugin.setup({}, { session: { sessionId: `start-${round}` } });
+    plugin.setup(createApiCapture().api, { session: { sessionId: `start-${round}` } });
     const chat = createChat();
     chat.say("What do we know of topic number 7?");
     await request(plugin, chat.beforeModel());
@@ -133,7 +134,7 @@ async function measureStart(apiUrl: string, folder: string): Promise<Row> {
 /** A session with up to 60 prompts, each with a recall of its own, filled up with tool loops. */
 async function longSession(apiUrl: string, folder: string, messages: number) {
   const plugin = createPalinodePlugin({ apiUrl, stateDir: join(folder, `s${messages}`), sessionMaxChars: 60_000 });
-  plugin.setup({}, { session: { sessionId: `s${messages}` } });
+  plugin.setup(createApiCapture().api, { session: { sessionId: `s${messages}` } });
   const chat = createChat();
   const prompts = Math.min(60, Math.ceil(messages / 16));
   for (let prompt = 0; prompt < prompts; prompt += 1) {

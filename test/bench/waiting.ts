@@ -9,6 +9,7 @@ import { pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
 import type { createPalinodePlugin } from "../../src/plugin.ts";
 import { createChat, type Payload } from "../helpers/chat.ts";
+import { createApiCapture } from "../helpers/host-inprocess.ts";
 import type { Fault } from "../helpers/palinode.ts";
 import { milliseconds, type Report, type Row, type Table, verdict } from "./report.ts";
 import { playSession, TRIGGERS } from "./session.ts";
@@ -206,7 +207,7 @@ async function createOpener(url: string, folder: string): Promise<Stage["open"]>
   return (apiUrl = url) => {
     const name = `session-${(count += 1)}`;
     const plugin = create({ apiUrl, stateDir: join(folder, name), sessionMaxChars: 1_000_000 });
-    plugin.setup({}, { session: { sessionId: name }, workspaceInfo: { rootPath: folder } });
+    plugin.setup(createApiCapture().api, { session: { sessionId: name }, workspaceInfo: { rootPath: folder } });
     const chat = createChat({ conversationId: name });
     return {
       step: (payload) => plugin.hooks.beforeModel(payload),
