@@ -2,6 +2,8 @@
 // these functions has looked at it: payloads come from other versions, other plugins and other processes.
 // Source: @cline/shared 0.0.86 (agent.d.ts, agents/types.d.ts), and the recordings under test/recordings.
 
+import { isTime } from "./time.ts";
+
 /** A message as the host hands it over. Members are unknown: read them through the functions below. */
 export interface Message {
   readonly id?: unknown;
@@ -134,7 +136,7 @@ export function modelOf(transcript: readonly Message[]): string | undefined {
 /** Returns the host's time stamp of a message in milliseconds, or undefined. */
 export function createdAtOf(message: Message | undefined): number | undefined {
   const at = asRecord(message).createdAt;
-  return typeof at === "number" && Number.isFinite(at) ? at : undefined;
+  return isTime(at) ? at : undefined;
 }
 
 function parsed(output: unknown): unknown {

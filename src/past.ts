@@ -9,6 +9,7 @@ import { clineSessionsDir, type ExtensionRoot, extensionRoots } from "./places.t
 import { bareWords, promptsOf } from "./prompt.ts";
 import { redact } from "./redact.ts";
 import { clean, clipMarked, oneLine } from "./text.ts";
+import { isTime } from "./time.ts";
 
 /** Whole files are parsed at once, so this bounds memory. */
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
@@ -180,7 +181,7 @@ function withoutCutWord(title: string | undefined): string | undefined {
 /** ISO text or epoch milliseconds that a date can be made of. */
 function timeOf(value: unknown): number | undefined {
   const at = typeof value === "string" ? Date.parse(value) : typeof value === "number" ? value : NaN;
-  return at > 0 && at < 8e15 ? at : undefined;
+  return isTime(at) ? at : undefined;
 }
 
 function foldersIn(path: string, warn: Warn): string[] {

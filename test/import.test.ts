@@ -368,3 +368,12 @@ test("a touched or copied task of the extension that no list dates is not sent a
   utimesSync(file, new Date(), new Date());
   assert.match((await run(["--since", "7d"])).out, /sent 0, unchanged 1/);
 });
+
+test("message times that no calendar has are none", async (t) => {
+  const { home, server, run } = await open(t);
+  const messages = ["one", "ok", "two"].map((content, index) => ({ role: index % 2 ? "assistant" : "user", content, ts: [-1e300, 1796044586994, 1e300][index] }));
+  home.write(".cline/data/sessions/odd/odd.messages.json", { messages });
+  assert.equal((await run()).code, 0);
+  const { started_at, ended_at } = server.saved[0]!.metadata as Record<string, unknown>;
+  assert.deepEqual([started_at, ended_at], ["2026-11-30T13:16:26.994Z", "2026-11-30T13:16:26.994Z"]);
+});
