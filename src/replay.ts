@@ -1,7 +1,7 @@
 // Where memory goes in a request, and that it stays there byte for byte. The host builds every request anew from its
 // transcript and never keeps what a plugin added, so what was injected once is put back after the same message on every
 // later request: otherwise the model provider's prompt cache would be lost from that point on.
-import { asRecord, asText, createdAtOf, type Message, toolResultsOf } from "./cline.ts";
+import { asRecord, asText, createdAtOf, type Message, toolCallsOf, toolResultsOf } from "./cline.ts";
 import { digestOf, fingerprint, INJECTED_KIND, isPrompt, type Prompt } from "./prompt.ts";
 
 /** The message after which an entry stands. */
@@ -73,7 +73,8 @@ export function replay(ledger: Ledger, turn: Turn): { ledger: Ledger; messages: 
     if (isGone && entry.kind !== "digest" && entry.prompt !== turn.prompt?.key) continue;
     const index = found === -1 ? placeFor(entry, turn) : found;
     kept.push(found === -1 ? { ...entry, anchor: places.anchorAt(index) } : entry);
-    blocksAfter.set(index, [...(blocksAfter.get(index) ?? []), toMessage(entry)]);
+    const place = behindResults(index, turn.request);
+    blocksAfter.set(place, [...(blocksAfter.get(place) ?? []), toMessage(entry)]);
   }
   if (blocksAfter.size === 0) return { ledger: kept, messages: undefined };
   // A loop: this is most of what a call with nothing new costs.
@@ -128,6 +129,13 @@ function placeFor(entry: LedgerEntry, turn: Turn): number {
   const index = entry.atEnd ? -1 : about();
   const isNew = index !== -1 && turn.request.slice(index + 1).every((message) => asRecord(message).role === "user");
   return isNew ? index : end;
+}
+
+/** A request that was cut off behind a tool call may have taken a block there; its results come first when they come. */
+function behindResults(index: number, request: readonly Message[]): number {
+  let place = index;
+  if (toolCallsOf(request[index] ?? {}).length > 0) while (toolResultsOf(request[place + 1] ?? {}).length > 0) place += 1;
+  return place;
 }
 
 /** The prompt in the request; -1 when compaction folded it into another message. */

@@ -281,6 +281,18 @@ test("a session that has no room left asks for nothing that could not be told", 
   }
 });
 
+test("a block behind a tool call that a request was cut off at does not part it from its result", async (t) => {
+  const { chat, model } = await openScene(t, { env: { PALINODE_HOOK_INJECT_MAX_FILES: "0" } });
+  chat.say(ROLLBACK_PROMPT);
+  chat.tool("run_commands", { commands: ["ls"] }, "ok");
+  const result = chat.messages.pop() as Message;
+  assert.equal(injected(await model()).length, 1);
+  chat.messages.push(result);
+  for (const sent of [await model(), await model()]) {
+    assert.deepEqual(sent.map((message) => (injected([message]).length > 0 ? "block" : message.role)), ["user", "assistant", "tool", "block"]);
+  }
+});
+
 test("a late answer survives a kill", async (t) => {
   const { chat, model, server, host, restart } = await openScene(t, { env: { PALINODE_CLINE_HOOK_DEADLINE_MS: "1500" } });
   server.fault("/search", { delayMs: 2500 });
