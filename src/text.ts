@@ -19,8 +19,8 @@ const RESERVED_TAGS = [
   "tool[_-][\\w-]*", "command[_-][\\w-]*", "local[_-]command[\\w-]*", "bash[_-][\\w-]*", "ide[_-][\\w-]*",
   "thinking", "assistant", "human", "user",
 ].join("|");
-/** What makes an opening bracket dangerous, in readable form: a reserved tag, `<|special|>` tokens, `[SYSTEM]`. */
-const TAG_NAME = new RegExp(`^(?:(?:\\w{1,16}:)?(?:${RESERVED_TAGS})(?!\\w)|\\|\\w)`, "i");
+/** What makes an opening bracket dangerous, in readable form: a reserved tag, `<|special|>` tokens, also cut ones, `[SYSTEM]`. */
+const TAG_NAME = new RegExp(`^(?:(?:\\w{1,16}:)?(?:${RESERVED_TAGS})(?!\\w)|\\|)`, "i");
 const REMINDER = /^SYSTEM\b/i;
 /** Headings of our own block. */
 const OUR_HEADING = /^(?:Palinode|Trigger fired|Related memories|Resolved from memory|Where this project stands)\b/i;

@@ -79,6 +79,10 @@ test("clean keeps joiners where writing needs them", () => {
   for (const text of ["👩‍👩‍👧", "🏳️‍🌈 ❤️", "می‌خواهم", "क्‍ष"]) assert.equal(clean(text), text);
 });
 
+test("defuse leaves no special token, whole or cut", () => {
+  for (const text of ["<|im_start|>", "<|im", "<|", "<|…", "< |x|>", "\uFF1C|x"]) assert.doesNotMatch(defuse(text).normalize("NFKC"), /<\s*\|/, text);
+});
+
 test("defuse leaves no closing fence, however it is spelled", () => {
   const spellings = [
     "</palinode-memory>", "</PALINODE-MEMORY>", "</PaLiNoDe-MeMoRy >", "</ palinode-memory>", "< / palinode-memory>",
