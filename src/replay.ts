@@ -128,7 +128,9 @@ function placeFor(entry: LedgerEntry, turn: Turn): number {
   const about = (): number => (entry.kind === "repair" ? turn.request.findLastIndex((message) => toolResultsOf(message).length > 0) : indexOfPrompt(turn));
   const index = entry.atEnd ? -1 : about();
   const isNew = index !== -1 && turn.request.slice(index + 1).every((message) => asRecord(message).role === "user");
-  return isNew ? index : end;
+  // An earlier prompt that was never answered was sent all the same, right behind the failed tool's message.
+  const isParted = entry.kind === "repair" && indexOfPrompt(turn) > index + 1;
+  return isNew && !isParted ? index : end;
 }
 
 /** A request that was cut off behind a tool call may have taken a block there; its results come first when they come. */

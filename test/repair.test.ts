@@ -186,3 +186,17 @@ test("hostile output is read in linear time", () => {
   time(1000);
   assert.ok(time(80_000) < 20 * time(10_000) + 200, "eight times the output takes at most twenty times as long");
 });
+
+test("a failure that is left for the next prompt moves nothing, where the one before had no answer", async (t) => {
+  const { chat, model, server } = await openScene(t, SCENE);
+  chat.say("Please have a look at this");
+  const failed = ["alpha", "beta", "gamma"].map((what) => (commandOutput(what, `Error: checkout ${what} got 502`, 1) as unknown[])[0]);
+  chat.tool("run_commands", { commands: ["alpha", "beta", "gamma"] }, failed);
+  chat.say("What is wrong with the checkout test?");
+  const first = await model();
+  const asked = server.calls("/search").length;
+  chat.say("Are you still there, what about the checkout?");
+  const second = await model();
+  assert.equal(server.calls("/search").length, asked + 2);
+  assert.equal(sharedPrefix(first, second), first.length);
+});
