@@ -2,7 +2,9 @@
 // than it may.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { newestPrompt } from "../src/prompt.ts";
 import { failuresIn } from "../src/repair.ts";
+import { createEntry, replay } from "../src/replay.ts";
 import { commandOutput, createChat, injected, type Message, sharedPrefix, textOf } from "./helpers/chat.ts";
 import { filesBelow, openScene, until } from "./helpers/scene.ts";
 
@@ -187,16 +189,17 @@ test("hostile output is read in linear time", () => {
   assert.ok(time(80_000) < 20 * time(10_000) + 200, "eight times the output takes at most twenty times as long");
 });
 
-test("a failure that is left for the next prompt moves nothing, where the one before had no answer", async (t) => {
-  const { chat, model, server } = await openScene(t, SCENE);
-  chat.say("Please have a look at this");
-  const failed = ["alpha", "beta", "gamma"].map((what) => (commandOutput(what, `Error: checkout ${what} got 502`, 1) as unknown[])[0]);
-  chat.tool("run_commands", { commands: ["alpha", "beta", "gamma"] }, failed);
-  chat.say("What is wrong with the checkout test?");
-  const first = await model();
-  const asked = server.calls("/search").length;
-  chat.say("Are you still there, what about the checkout?");
-  const second = await model();
-  assert.equal(server.calls("/search").length, asked + 2);
-  assert.equal(sharedPrefix(first, second), first.length);
+test("a failure that is left for the next prompt moves nothing, where the one before had no answer", () => {
+  for (const [unanswered, place] of [[[], 3], [["What is wrong with the test?"], 5]] as const) {
+    const chat = createChat();
+    chat.say("Please have a look at this");
+    chat.tool("run_commands", { commands: [COMMAND] }, commandOutput(COMMAND, ERROR, 1));
+    for (const words of [...unanswered, "Are you still there?"]) chat.say(words);
+    const request = chat.messages as Message[];
+    const prompt = newestPrompt(request);
+    assert.ok(prompt);
+    const entry = createEntry(prompt, { kind: "repair", atEnd: false, text: "block", seen: [] }, request[2]);
+    const { messages } = replay([entry], { request, transcript: request, prompt });
+    assert.equal(messages?.findIndex(({ id }) => id === entry.id), place);
+  }
 });

@@ -1,6 +1,6 @@
 // What outlives a process: the same bytes without asking, after kills and restarts, compaction, undo and late answers.
 import assert from "node:assert/strict";
-import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { createChat, injected, type Message, sharedPrefix, textOf, wire } from "./helpers/chat.ts";
@@ -343,11 +343,13 @@ test("a trigger that found no room is shown at the next prompt, also by a fresh 
 });
 
 test("a prompt whose recall was killed is not asked again", async (t) => {
-  const { chat, host, server, restart, model } = await openScene(t, { server: { version: "0.13.0" } });
+  const { chat, host, server, restart, model, stateDir } = await openScene(t, { server: { version: "0.13.0" } });
   server.fault("/search", { hang: true });
   chat.say(ROLLBACK_PROMPT);
   const killed = host.beforeModel(chat.beforeModel());
   await until("it was asked", () => server.calls("/search").length === 1);
+  // Bun may send it a moment before that is kept.
+  await until("that is kept", () => existsSync(join(stateDir, "sessions")) && readdirSync(join(stateDir, "sessions")).some((name) => name.endsWith(".json")));
   await host.kill();
   await killed;
   await model(chat, restart());
