@@ -198,10 +198,10 @@ test("each of four tools in a row may fail as a tool error, counted over all ses
 test("in a pause no tool reaches memory, and each says how the pause ends", async (t) => {
   const { host, server } = await openScene(t);
   await host.runCommand("palinode", "pause");
-  const before = server.requests.length;
   await assert.rejects(host.callTool("palinode_search", { query: "roll back" }), /paused in this workspace.*\/palinode resume/);
   await assert.rejects(host.callTool("palinode_save", { content: "x" }), /paused in this workspace/);
-  assert.equal(server.requests.length, before);
+  // What is asked ahead of the first prompt may have been on its way.
+  assert.deepEqual([...server.calls("/search"), ...server.calls("/save")], []);
   await host.runCommand("palinode", "resume");
   assert.match(String(await host.callTool("palinode_search", { query: "roll back a deploy of the api" })), /rollback/);
 });
