@@ -2,7 +2,7 @@
 // reader of the environment. A value that makes no sense falls back to the default, and `problems` names it.
 import { join } from "node:path";
 import { clineDataDir, clineDir } from "./places.ts";
-import { realFolder, slugOf } from "./project.ts";
+import { projectSlug, realFolder } from "./project.ts";
 import { readJsonObject, readTokenFile } from "./settings-file.ts";
 import { clip, oneLine } from "./text.ts";
 import { clamped, hintFor, milliseconds, number, readFlag, readFolder, readLine, readToken, readUrl, whole, word } from "./values.ts";
@@ -250,7 +250,7 @@ function findToken(layers: readonly Layer[], problems: string[]): Found | undefi
 
 function readProject(raw: unknown): string | undefined {
   const name = readLine(raw);
-  return name !== undefined && slugOf(name.replace(/^project\//, "")) !== "" ? name : undefined;
+  return name !== undefined && projectSlug(name) !== "" ? name : undefined;
 }
 
 function isUnset(raw: unknown): boolean {

@@ -4,7 +4,7 @@ import { textsOf } from "./cline.ts";
 import { readConfig } from "./config.ts";
 import { quoted } from "./files.ts";
 import { findSessions, lastAt, type PastSession, readSession, type ReadSession, type Warn } from "./past.ts";
-import { projectOf, slugOf } from "./project.ts";
+import { projectOf, projectSlug } from "./project.ts";
 import { bareWords } from "./prompt.ts";
 import { type Command, plainText, printJson, type Shell, styled, UsageError, type Values } from "./shell.ts";
 import { oneLine } from "./text.ts";
@@ -50,7 +50,7 @@ export const history: Command = {
 
 /** Returns which sessions the words and options of a command mean. Throws `UsageError`. */
 export function readChoice(words: readonly string[], { project, since, limit }: Values, defaultLimit: number): Choice {
-  const slug = slugOf(String(project ?? "").replace(/^project\//, ""));
+  const slug = projectSlug(String(project ?? ""));
   // "" would mean every project, which nobody asked for.
   if (project !== undefined && slug === "") throw new UsageError("--project takes a name with letters from a to z, or digits");
   return {

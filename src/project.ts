@@ -13,12 +13,17 @@ export function slugOf(name: string): string {
   return slug.slice(0, MAX_SLUG_CHARS).replace(/^[-_]+|-+$/g, "");
 }
 
+/** Returns the slug of a project as somebody names it, with the server's `project/` ahead of it or without; maybe "". */
+export function projectSlug(name: string): string {
+  return slugOf(name.trim().replace(/^project\//, ""));
+}
+
 /**
  * Returns the project slug of a workspace: the setting, else the origin remote's repository name, else the main
  * worktree's folder, else the workspace folder. Empty when nothing can be derived. Never throws.
  */
 export function projectOf(setting: string, cwd: string | undefined, remoteUrls: readonly string[] = []): string {
-  const chosen = slugOf(setting.trim().replace(/^project\//, ""));
+  const chosen = projectSlug(setting);
   if (chosen !== "") return chosen;
   const told = remoteUrls.find((url) => /^origin[:\s]/.test(url))?.slice("origin:".length);
   // A path of another system (`D:\shop` on Linux) would be taken as relative, and lead to git of the wrong place.
