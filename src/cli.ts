@@ -1,14 +1,11 @@
 // The file as a command line: `node palinode.js VERB`. Which verbs there are, and what a wrong call is told.
 import { parseArgs } from "node:util";
-import { deskCommands } from "./commands.ts";
-import { DEFAULT_API_URL, SETTINGS, TOKEN_FILE_VARIABLE } from "./config.ts";
-import { doctorCommand } from "./doctor.ts";
-import { history } from "./history.ts";
-import { importCommand } from "./import.ts";
-import { installCommand, uninstallCommand } from "./install.ts";
-import { handoff, resume } from "./resume.ts";
-import { type Command, plainText, type Shell, UsageError } from "./shell.ts";
-import { HOMEPAGE, VERSION } from "./version.ts";
+import { type Command, plainText, type Shell, UsageError } from "./base/shell.ts";
+import { HOMEPAGE, VERSION } from "./base/version.ts";
+import { deskCommands } from "./desk/index.ts";
+import { handoff, history, importCommand, resume } from "./history/index.ts";
+import { DEFAULT_API_URL, SETTINGS, TOKEN_FILE_VARIABLE } from "./settings/index.ts";
+import { doctorCommand, installCommand, uninstallCommand } from "./setup/index.ts";
 
 /** The verbs, in the order in which help lists them. */
 const COMMANDS: Readonly<Record<string, Command>> = {

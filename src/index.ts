@@ -8,7 +8,7 @@ import { runCli } from "./cli.ts";
 import { createPalinodePlugin } from "./plugin.ts";
 
 export { createPalinodePlugin };
-export type { PalinodeOptions, Profile } from "./config.ts";
+export type { PalinodeOptions, Profile } from "./settings/index.ts";
 export type { PalinodeHooks, PalinodePlugin } from "./plugin.ts";
 
 /** The plugin, configured from its surroundings when a session starts. */

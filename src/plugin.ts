@@ -1,11 +1,11 @@
 // The plugin object: what a host loads. Stands between the host and everything that could go wrong: no hook throws,
 // rejects, or outlives its deadline.
-import { asRecord, asText, readHookCall } from "./cline.ts";
-import { slashCommand } from "./commands.ts";
-import { isActive, type PalinodeOptions, readConfig } from "./config.ts";
-import { Roster } from "./roster.ts";
-import { within } from "./time.ts";
-import { createTools, RULE, type Tool } from "./tools.ts";
+import { asRecord, asText } from "./base/json.ts";
+import { within } from "./base/time.ts";
+import { readHookCall } from "./cline/index.ts";
+import { createTools, RULE, slashCommand, type Tool } from "./desk/index.ts";
+import { Roster } from "./session/index.ts";
+import { isActive, type PalinodeOptions, readConfig } from "./settings/index.ts";
 
 /** The slice of Cline's `AgentPlugin` and `AgentRuntimePlugin` that this plugin is. */
 export interface PalinodePlugin {

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { captureKey, checkRequest, checkServer, checkState, createClock, createTalk, type Talk } from "./helpers/chaos.ts";
 import { commandOutput, createChat, injected, type Message, type Payload, sent, sharedPrefix, textOf } from "./helpers/chat.ts";
-import { type Fault, startPalinode } from "./helpers/palinode.ts";
+import { type Fault, startPalinode } from "./palinode/server.ts";
 import { createRandom, type Random, seedOfRun } from "./helpers/random.ts";
 import { until, waitingCaptures } from "./helpers/scene.ts";
 import { createWorkerHost, type WorkerHost } from "./helpers/worker-host.ts";

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { styleText } from "node:util";
 import { commandOutput, createChat, injected, type Message, sent, sharedPrefix, textOf } from "./helpers/chat.ts";
-import { type Palinode, startPalinode } from "./helpers/palinode.ts";
+import { type Palinode, startPalinode } from "./palinode/server.ts";
 import { createWorkerHost } from "./helpers/worker-host.ts";
 
 type Style = Parameters<typeof styleText>[0];

@@ -1,7 +1,7 @@
 // Whatever the server or the host does, the run goes on: no hook fails, outlives its deadline or leaves anything behind.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Fault } from "./helpers/palinode.ts";
+import type { Fault } from "./palinode/server.ts";
 import { openScene, ROLLBACK_PROMPT } from "./helpers/scene.ts";
 
 const ROUTES = ["/controls/check", "/context/prime", "/list", "/check-triggers", "/read", "/search", "/session-end"];

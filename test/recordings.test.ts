@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { injected, type Message, type Payload, sent, sharedPrefix, textOf, wire } from "./helpers/chat.ts";
-import type { Fields } from "./helpers/palinode-store.ts";
+import type { Fields } from "./palinode/store.ts";
 import { openScene, type Scene } from "./helpers/scene.ts";
 
 declare const REPOSITORY: string;

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { injected, sent, wire } from "../helpers/chat.ts";
-import { type Palinode, startPalinode } from "../helpers/palinode.ts";
+import { type Palinode, startPalinode } from "../palinode/server.ts";
 import { createWorkerHost } from "../helpers/worker-host.ts";
 import { type Cost, costOf, partsOf, type Request } from "./cache.ts";
 import { measureCli } from "./cli.ts";

@@ -8,7 +8,7 @@ import { runInNewContext } from "node:vm";
 import { createPalinodePlugin } from "../../src/plugin.ts";
 import { createChat, injected, type Message, sent, textOf } from "../helpers/chat.ts";
 import { createApiCapture } from "../helpers/host-inprocess.ts";
-import { startPalinode } from "../helpers/palinode.ts";
+import { startPalinode } from "../palinode/server.ts";
 import { createRandom } from "../helpers/random.ts";
 import { recallAfresh } from "./forgetful.ts";
 import { count, milliseconds, type Report, type Row, type Table } from "./report.ts";

@@ -1,7 +1,7 @@
 // The stand-in server in a thread of its own, so that its work is not counted as the plugin's waiting. What it is told is
 // the fault of all routes from then on; null mends them.
 import { parentPort } from "node:worker_threads";
-import { type Fault, startPalinode } from "../helpers/palinode.ts";
+import { type Fault, startPalinode } from "../palinode/server.ts";
 import { MEMORIES, TRIGGERS } from "./session.ts";
 
 const TWO_DAYS_MS = 2 * 86_400_000;

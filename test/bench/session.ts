@@ -1,7 +1,7 @@
 // A coding session to measure with: prompts that each come near one memory, tool loops in the shapes of the recordings
 // (test/recordings/hooks), and sizes from a seeded generator, so that every run has the same one.
 import { type Chat, commandOutput, createChat } from "../helpers/chat.ts";
-import type { MemoryInput, TriggerInput } from "../helpers/palinode.ts";
+import type { MemoryInput, TriggerInput } from "../palinode/server.ts";
 import { createRandom, type Random } from "../helpers/random.ts";
 
 export const SEED = 20_260_822;

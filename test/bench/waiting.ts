@@ -10,7 +10,7 @@ import { Worker } from "node:worker_threads";
 import type { createPalinodePlugin } from "../../src/plugin.ts";
 import { createChat, type Payload } from "../helpers/chat.ts";
 import { createApiCapture } from "../helpers/host-inprocess.ts";
-import type { Fault } from "../helpers/palinode.ts";
+import type { Fault } from "../palinode/server.ts";
 import { milliseconds, type Report, type Row, type Table, verdict } from "./report.ts";
 import { playSession, TRIGGERS } from "./session.ts";
 import { type Ask, askInTurn, askInTurnAtStart } from "./strategies.ts";

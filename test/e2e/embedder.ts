@@ -1,7 +1,7 @@
 // A deterministic stand-in for the embedding model behind palinode-api: it embeds as the stand-in server of the other
 // tests does, so the two can be held against each other.
 import { createServer, type ServerResponse } from "node:http";
-import { embed } from "../helpers/embedding.ts";
+import { embed } from "../palinode/embedding.ts";
 import { listen, readBody } from "./loopback.ts";
 
 export async function startEmbedder(): Promise<{ url: string; stop(): Promise<void> }> {

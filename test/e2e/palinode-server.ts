@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, realpath
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { DIMENSIONS } from "../helpers/embedding.ts";
+import { DIMENSIONS } from "../palinode/embedding.ts";
 import { startEmbedder } from "./embedder.ts";
 import type { Parts } from "./install.ts";
 import { freePort } from "./loopback.ts";

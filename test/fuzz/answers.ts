@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { rmSync } from "node:fs";
 import { createChat } from "../helpers/chat.ts";
-import type { MemoryInput } from "../helpers/palinode.ts";
-import type { Store } from "../helpers/palinode-store.ts";
+import type { MemoryInput } from "../palinode/server.ts";
+import type { Store } from "../palinode/store.ts";
 import type { Random } from "../helpers/random.ts";
 import type { Fuzzer } from "./driver.ts";
 import type { Request } from "./network.ts";

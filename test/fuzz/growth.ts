@@ -1,15 +1,17 @@
 // Looks for input that makes the plugin slow: a few nasty pieces, or a few messages, repeated. Four times as much may take
 // about four times as long; what takes sixteen times as long is a way to stop somebody's session.
 import assert from "node:assert/strict";
-import { safeLines } from "../../src/block.ts";
-import { captureOf, savedByAgent } from "../../src/capture.ts";
-import type { Message } from "../../src/cline.ts";
-import { bareWords, newestPrompt, promptKeys, stripOurBlocks } from "../../src/prompt.ts";
-import { projectOf } from "../../src/project.ts";
-import { queryOf } from "../../src/recall.ts";
-import { redact } from "../../src/redact.ts";
-import { createEntry, replay } from "../../src/replay.ts";
-import { defuse, oneLine, weigh } from "../../src/text.ts";
+import { safeLines } from "../../src/base/markup.ts";
+import { captureOf, savedByAgent } from "../../src/capture/summary.ts";
+import type { Message } from "../../src/cline/messages.ts";
+import { bareWords, newestPrompt, promptKeys } from "../../src/cline/prompt.ts";
+import { stripOurBlocks } from "../../src/base/markup.ts";
+import { projectOf } from "../../src/settings/project.ts";
+import { queryOf } from "../../src/recall/search.ts";
+import { redact } from "../../src/base/redact.ts";
+import { createEntry, replay } from "../../src/recall/replay.ts";
+import { defuse } from "../../src/base/markup.ts";
+import { oneLine, weigh } from "../../src/base/text.ts";
 import type { Random } from "../helpers/random.ts";
 import { somePiece } from "./values.ts";
 

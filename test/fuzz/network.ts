@@ -1,6 +1,6 @@
 // A network without sockets: `fetch` is replaced, every request is kept, and what comes back is the test's to decide.
 // Ten thousand cases over real sockets would take an hour, and to a public address none may go.
-import type { Call } from "../helpers/palinode-store.ts";
+import type { Call } from "../palinode/store.ts";
 
 export type Request = Call & { readonly url: URL };
 

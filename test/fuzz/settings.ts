@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
-import { type Config, type PalinodeOptions, readConfig, SETTINGS } from "../../src/config.ts";
+import { type Config, type PalinodeOptions, readConfig, SETTINGS } from "../../src/settings/settings.ts";
 import { createChat } from "../helpers/chat.ts";
 import type { Random } from "../helpers/random.ts";
 import type { Fuzzer } from "./driver.ts";

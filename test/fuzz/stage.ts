@@ -4,12 +4,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { PalinodeOptions } from "../../src/config.ts";
+import type { PalinodeOptions } from "../../src/settings/settings.ts";
 import type { PalinodePlugin } from "../../src/plugin.ts";
 import { createApiCapture } from "../helpers/host-inprocess.ts";
-import { createStore, type MemoryInput } from "../helpers/palinode.ts";
-import { answerTo } from "../helpers/palinode-routes.ts";
-import type { Answer, Store } from "../helpers/palinode-store.ts";
+import { createStore, type MemoryInput } from "../palinode/server.ts";
+import { answerTo } from "../palinode/routes.ts";
+import type { Answer, Store } from "../palinode/store.ts";
 import { openNetwork, type Network, type Request } from "./network.ts";
 import { RECALLED } from "./values.ts";
 

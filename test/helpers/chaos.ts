@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Chat, createChat, injected, type Message, textOf, wire } from "./chat.ts";
-import type { Palinode } from "./palinode.ts";
+import type { Palinode } from "../palinode/server.ts";
 import { present } from "./scene.ts";
 
 declare const REPOSITORY: string;

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { type Chat, createChat, injected, type Message, sent, textOf } from "./chat.ts";
-import { type Palinode, type PalinodeOptions, startPalinode } from "./palinode.ts";
+import { type Palinode, type PalinodeOptions, startPalinode } from "../palinode/server.ts";
 import { createWorkerHost, type WorkerHost } from "./worker-host.ts";
 
 export type SceneOptions = {

@@ -2,7 +2,7 @@
 // What fails here is a difference between the two: the server is right, and the stand-in has to follow.
 import { test } from "node:test";
 import { startPalinode } from "../e2e/palinode-server.ts";
-import { contractChecks } from "../helpers/contract.ts";
+import { contractChecks } from "../palinode/contract.ts";
 import { installServers } from "./parts.ts";
 
 const TOKEN = "a token";

@@ -9,7 +9,7 @@ import { install } from "../e2e/install.ts";
 import { startModelServer } from "../e2e/model-server.ts";
 import { run } from "../e2e/process.ts";
 import { memoryMessages } from "../e2e/requests.ts";
-import { startPalinode } from "../helpers/palinode.ts";
+import { startPalinode } from "../palinode/server.ts";
 import { checksumOf, runInstallLine } from "./download.ts";
 import { type Packed, startRegistry } from "./registry.ts";
 
@@ -17,7 +17,7 @@ declare const REPOSITORY: string;
 
 const DIST = join(REPOSITORY, "dist");
 const BUNDLE = join(DIST, "palinode.js");
-const MAX_BUNDLE_BYTES = 128 * 1024;
+const MAX_BUNDLE_BYTES = 384 * 1024;
 
 /** What a package may hold, and what it has to: a name that ends in `/` stands for all that is below it. */
 const PACKED = {

@@ -1,0 +1,61 @@
+// What a command of the command line gets and gives back. Commands print through it alone, so that a test passes its own.
+import { fileURLToPath } from "node:url";
+import { type ParseArgsConfig, stripVTControlCharacters, styleText } from "node:util";
+
+/** Returns a word as a shell takes it. */
+export function quoted(word: string): string {
+  if (/^[\w@%+=:,./-]+$/.test(word)) return word;
+  return process.platform === "win32" ? `"${word}"` : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+/** Returns how a shell in any folder runs this file with `words`. */
+export function thisProgram(words: string): string {
+  return `node ${quoted(fileURLToPath(import.meta.url))} ${words}`;
+}
+
+/** Where a command reads and writes. */
+export interface Shell {
+  out(text: string): void;
+  err(text: string): void;
+  readonly env: NodeJS.ProcessEnv;
+  readonly cwd: string;
+  /** True when `out` is a terminal; progress and colours are for those. */
+  readonly isTerminal: boolean;
+}
+
+/** Options as `parseArgs` read them. */
+export type Values = Readonly<Record<string, string | boolean | undefined>>;
+
+/** One verb of the command line. */
+export interface Command {
+  /** What follows the verb, as in `[QUERY] [--limit N]`. */
+  readonly usage: string;
+  readonly help: string;
+  readonly options?: NonNullable<ParseArgsConfig["options"]>;
+  /** Returns the exit code: 0 done, 1 it failed. Throws `UsageError` when it was called wrongly. */
+  run(shell: Shell, words: readonly string[], values: Values): Promise<number>;
+}
+
+/** Somebody called a command wrongly; the command line says why and exits with 2. */
+export class UsageError extends Error {
+  override readonly name = "UsageError";
+}
+
+type Style = Parameters<typeof styleText>[0];
+
+/** Returns text in a colour, where colours are wanted: on a terminal, and not with `NO_COLOR`. */
+export function styled(shell: Shell, style: Style, text: string): string {
+  return shell.isTerminal && !shell.env.NO_COLOR ? styleText(style, text) : text;
+}
+
+/** Returns text from memory, files or the server as it may go to a terminal: without escape sequences. */
+export function plainText(text: string): string {
+  return stripVTControlCharacters(text).replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "");
+}
+
+/** Writes a value as JSON. */
+export function printJson(shell: Shell, value: unknown): void {
+  // JSON leaves these as they are; to a terminal they are the start of an escape sequence.
+  const text = JSON.stringify(value, null, 2).replace(/[\u007f-\u009f]/g, (char) => `\\u00${char.charCodeAt(0).toString(16)}`);
+  shell.out(`${text}\n`);
+}

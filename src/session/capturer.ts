@@ -1,0 +1,119 @@
+// The half of a conversation that is captured: what no capture covers yet is left on disk at each run's end, and is sent
+// when it is due. A run's end goes transcript → summary → outbox.
+import { within } from "../base/time.ts";
+import { captureOf, dropTail, isDue, type Item, keepTail, savedByAgent, sendCapture, sessionEndBody, tidy } from "../capture/index.ts";
+import { isPrompt, type Message, newestPromptKeys, promptKey } from "../cline/index.ts";
+import { capturedOnDisk, noteNews, pruneRecords, type SessionRecord } from "./record.ts";
+import { drainSoon, isMuted, senderOf, type Session } from "./session.ts";
+
+/** The conversation, as far as capturing it needs. */
+interface Subject {
+  readonly id: string;
+  readonly session: Session;
+  readonly record: SessionRecord;
+  /** Whether the session's record on disk is this conversation's. */
+  readonly isOwner: boolean;
+  readonly save: () => void;
+}
+
+/** Captures one conversation. */
+export class Capturer {
+  readonly #subject: Subject;
+  /** What no capture covers yet. */
+  #tail: Item | undefined;
+  #capturing: Promise<void> | undefined;
+  #isPruned = false;
+
+  constructor(subject: Subject) {
+    this.#subject = subject;
+  }
+
+  /**
+   * Leaves what the session would say on disk, and captures it when it is due. Back within the deadline; a post that
+   * takes longer goes on.
+   */
+  async afterRun(transcript: readonly Message[]): Promise<void> {
+    const { session, record } = this.#subject;
+    if (!session.config.capture) return;
+    this.#takeIn(this.#audible(transcript));
+    if (!this.#isPruned) void pruneRecords(session.state, session.now()).then(() => tidy(session.state, session.now()));
+    this.#isPruned = true;
+    const tail = this.#tail;
+    if (tail === undefined || isMuted(session) || !isDue(tail.prompts, record.captured, session.config.minMessages)) return;
+    await within(this.#capture(tail, "run_end"), session.config.hookDeadlineMs);
+  }
+
+  /** Captures what no capture covers yet. Back within the deadline. */
+  async dispose(): Promise<void> {
+    const { session } = this.#subject;
+    const deadline = Date.now() + session.config.hookDeadlineMs;
+    if (this.#capturing !== undefined) await within(this.#capturing, deadline - Date.now());
+    if (this.#tail === undefined || isMuted(session)) return;
+    await within(this.#capture(this.#tail, "session_end"), Math.max(0, deadline - Date.now()));
+  }
+
+  /** The transcript without the turns that were muted: what was said in a pause is not told later either. */
+  #audible(transcript: readonly Message[]): readonly Message[] {
+    const { session, record } = this.#subject;
+    const newest = isMuted(session) ? newestPromptKeys(transcript) : [];
+    record.muted.push(...newest.filter((key) => !record.muted.includes(key)));
+    if (record.muted.length === 0) return transcript;
+    const muted = new Set(record.muted);
+    let isAudible = true;
+    return transcript.filter((message, index) => {
+      if (isPrompt(message)) isAudible = !muted.has(promptKey(transcript, index));
+      return isAudible;
+    });
+  }
+
+  /** Works out what no capture covers, and leaves it on disk once the session is past the floor. */
+  #takeIn(transcript: readonly Message[]): void {
+    const { session, record, id, isOwner, save } = this.#subject;
+    const capture = captureOf(transcript);
+    const sessionId = session.id ?? id;
+    const tail = isOwner ? sessionId : `${sessionId}-${id}`;
+    if (isOwner) record.captured = Math.max(record.captured, capturedOnDisk(session.state, sessionId));
+    if (savedByAgent(transcript, record.captured)) {
+      record.captured = capture.prompts;
+      dropTail(senderOf(session), tail);
+      save();
+    }
+    this.#tail = undefined;
+    if (capture.prompts <= record.captured || capture.prompts < session.config.minMessages) return;
+    const body = sessionEndBody(capture, { sessionId, project: session.project, cwd: session.cwd, trigger: "session_end" });
+    this.#tail = { sessionId, tail, prompts: capture.prompts, createdAt: session.now(), pid: process.pid, body, refusals: 0 };
+    keepTail(senderOf(session), this.#tail);
+  }
+
+  #capture(tail: Item, trigger: "run_end" | "session_end"): Promise<void> {
+    // A post that is still under way covers the session: a second one would store it twice.
+    this.#capturing ??= this.#send({ ...tail, body: { ...tail.body, trigger } }).finally(() => {
+      this.#capturing = undefined;
+    });
+    return this.#capturing;
+  }
+
+  async #send(item: Item): Promise<void> {
+    const { session, record, save } = this.#subject;
+    const started = session.now();
+    const sender = senderOf(session);
+    // Once it is in a file it will arrive, so it counts as captured now; the record must not lag behind the queue.
+    const isKept = keepTail(sender, item);
+    if (isKept) this.#covered(item);
+    const reason = await sendCapture(sender, item, isKept);
+    if (reason === undefined && !isKept) this.#covered(item);
+    if (reason === "unauthorized" || reason === "denied") session.stopped.capture = reason;
+    if (reason === undefined) drainSoon(session, item.sessionId);
+    const [at, ms] = [session.now(), session.now() - started];
+    noteNews(record, "capture", reason, { at, ms, isAsked: reason !== "paused" });
+    save();
+    session.log(`${reason === undefined ? `captured ${item.prompts} prompts` : `capture ${isKept ? "queued" : "not sent"} (${reason})`}, ${ms} ms`);
+  }
+
+  #covered(item: Item): void {
+    const { record, save } = this.#subject;
+    record.captured = Math.max(record.captured, item.prompts);
+    if (this.#tail !== undefined && this.#tail.prompts <= item.prompts) this.#tail = undefined;
+    save();
+  }
+}

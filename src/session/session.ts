@@ -1,0 +1,177 @@
+// One session of the host: its settings, its server and how that fares, its project, and what is kept of it on disk.
+import { realFolder } from "../base/files.ts";
+import { noState, openState, type State } from "../base/store.ts";
+import { drain, type Sender } from "../capture/index.ts";
+import type { SetupContext } from "../cline/index.ts";
+import { askDigest, type Asker, type Channel, type Finding } from "../recall/index.ts";
+import { Breaker, type Client, createClient, PalinodeError, type Reason, reasonOf } from "../server/index.ts";
+import { type Config, primes, projectOf } from "../settings/index.ts";
+import { pausedSince } from "./pause.ts";
+import { coverInRecord, loadRecord, type SessionRecord } from "./record.ts";
+
+export type Action = "recall" | "capture";
+
+/** Undelivered captures are looked for again after this long. */
+const DRAIN_EVERY_MS = 60_000;
+const DRAIN_AGAIN_MS = 5000;
+
+/** One session, shared by its conversations. */
+export interface Session {
+  readonly config: Config;
+  readonly client: Client;
+  /** Of the server as a whole: nothing was answered. */
+  readonly breaker: Breaker;
+  /** Of one channel while others are answered, such as triggers without an embedder. */
+  readonly channelBreaker: (channel: Channel) => Breaker;
+  readonly state: State;
+  readonly now: () => number;
+  /** The host's session id; undefined where the host has none. */
+  readonly id: string | undefined;
+  /** The agent that `setup` was called for, where the host names it. */
+  readonly agentId: string | undefined;
+  readonly cwd: string | undefined;
+  readonly project: string;
+  readonly missingRoutes: Set<string>;
+  /** Why the server is not asked any more in this session. */
+  readonly stopped: Partial<Record<Action, Reason>>;
+  /** Ends what was started ahead of prompts and behind runs. */
+  readonly abort: AbortController;
+  /** What is known of the session from this and earlier processes. */
+  record: SessionRecord;
+  /** True once a conversation works with the record. */
+  isClaimed: boolean;
+  /** The digest that was asked for ahead of the first prompt; taken once. */
+  prefetched: Promise<Finding> | undefined;
+  /** When captures that could not be delivered were last looked for. */
+  drainedAt: number;
+  readonly failures: Surroundings["failures"];
+  /** Undefined when the server allows the action, else why not. Asked once for recall, each time for capture. */
+  refusalOf(action: Action): Promise<Reason | undefined>;
+  /** Writes one line to the host's log, where there is one. Never throws. */
+  log(line: string): void;
+}
+
+/** What a session shares with the others of its process. */
+export interface Surroundings {
+  readonly now: () => number;
+  /** One breaker a server and channel, whatever the session. */
+  readonly breakers: Map<string, Breaker>;
+  /** Tool calls that failed since the last success of any kind: the host counts them for the plugin as a whole. */
+  readonly failures: { inRow: number };
+}
+
+/** Returns the surroundings of a process in which nothing happened yet. */
+export function newSurroundings(): Surroundings {
+  return { now: () => Date.now(), breakers: new Map(), failures: { inRow: 0 } };
+}
+
+/** Returns a session. Reads its record and git's files for the project; asks the server nothing. */
+export function createSession(config: Config, context: SetupContext, surroundings: Surroundings, agentId?: string): Session {
+  const { now } = surroundings;
+  const log = createLog(context);
+  const cwd = realFolder(context.cwd ?? process.cwd());
+  const state = config.persist ? openState(config.stateDir, log) : noState;
+  const breaker = breakerFor(config, state, surroundings, "");
+  const client = createClient(config, (ms) => breaker.limit(ms));
+  const project = projectOf(config.project, cwd, context.remoteUrls);
+  const missingRoutes = new Set<string>();
+  return {
+    config, client, breaker, state, now, project, cwd, agentId, missingRoutes, log,
+    channelBreaker: (channel) => breakerFor(config, state, surroundings, ` ${channel}`),
+    id: context.sessionId,
+    stopped: {},
+    abort: new AbortController(),
+    record: loadRecord(state, context.sessionId, cwd),
+    isClaimed: false,
+    prefetched: undefined,
+    drainedAt: -Infinity,
+    failures: surroundings.failures,
+    refusalOf: createPolicy((action) => askPolicy(client, missingRoutes, { action, cwd, project: project || undefined, automatic: true })),
+  };
+}
+
+/** Returns whether somebody paused memory in this workspace. Reads one small file. */
+export function isMuted({ state, cwd }: Session): boolean {
+  return pausedSince(state, cwd) !== undefined;
+}
+
+/** Starts what the first prompt will need, so that it does not wait for it. A session that is primed needs nothing. */
+export function prefetch(session: Session): void {
+  if (session.record.isPrimed || session.breaker.isPaused() || !primes(session.config) || isMuted(session)) return;
+  session.prefetched = session.refusalOf("recall").then((reason) =>
+    reason === undefined ? askDigest(askerOf(session, session.id ?? "", session.abort.signal)) : { channel: "prime", memories: [], reason },
+  );
+}
+
+/** Returns whom to ask for a conversation of this session. */
+export function askerOf(session: Session, conversationId: string, signal: AbortSignal): Asker {
+  const { client, config, project, cwd, missingRoutes } = session;
+  return { client, config, project, cwd, missingRoutes, signal, sessionId: session.id ?? conversationId };
+}
+
+/** Returns who sends captures for this session. */
+export function senderOf(session: Session, signal?: AbortSignal): Sender {
+  const { state, client, now } = session;
+  return {
+    state, client, now,
+    onCovered: (sessionId, prompts) => coverInRecord(state, sessionId, prompts),
+    refusal: async () => session.stopped.capture ?? (session.breaker.isPaused() ? "paused" : await session.refusalOf("capture")),
+    ...(signal === undefined ? {} : { signal }),
+  };
+}
+
+/** The server answered: sends, behind the hook, what earlier sessions could not. */
+export function drainSoon(session: Session, ownSessionId: string): void {
+  const { config, abort, now } = session;
+  if (!config.capture || abort.signal.aborted || now() - session.drainedAt < DRAIN_EVERY_MS) return;
+  session.drainedAt = now();
+  setImmediate(() => void drainNow(session, ownSessionId)).unref();
+}
+
+async function drainNow(session: Session, ownSessionId: string): Promise<void> {
+  const isHeld = await drain(senderOf(session, session.abort.signal), ownSessionId).catch(() => false);
+  // Another copy of the plugin had some of it under way; if that one has died, it shows by then.
+  if (isHeld && !session.abort.signal.aborted) setTimeout(() => void drainNow(session, ownSessionId), DRAIN_AGAIN_MS).unref();
+}
+
+/** Only an answer on recall is remembered: a server that was away is asked again at the next prompt. */
+function createPolicy(ask: (action: Action) => Promise<Reason | undefined>): Session["refusalOf"] {
+  let recall: Promise<Reason | undefined> | undefined;
+  return async (action) => {
+    if (action === "capture") return ask(action);
+    const asked = (recall ??= ask(action));
+    const reason = await asked;
+    if (reason !== undefined && reason !== "denied" && reason !== "unauthorized" && recall === asked) recall = undefined;
+    return reason;
+  };
+}
+
+async function askPolicy(client: Client, missingRoutes: Set<string>, body: Record<string, unknown>): Promise<Reason | undefined> {
+  if (missingRoutes.has("/controls/check")) return undefined;
+  try {
+    const answer = await client.post("/controls/check", body);
+    return typeof answer === "object" && answer !== null && "allowed" in answer && answer.allowed === false ? "denied" : undefined;
+  } catch (error) {
+    // Servers before 0.21 have no such route; one that answers nonsense still guards its own routes.
+    if (error instanceof PalinodeError && (error.status === 404 || error.status === 405)) missingRoutes.add("/controls/check");
+    return reasonOf(error) === "bad-response" ? undefined : reasonOf(error);
+  }
+}
+
+function breakerFor(config: Config, state: State, { breakers, now }: Surroundings, part: string): Breaker {
+  const key = `${config.apiUrl}${part} ${config.persist ? config.stateDir : ""}`;
+  const breaker = breakers.get(key) ?? new Breaker(state, `${config.apiUrl}${part}`, now);
+  breakers.set(key, breaker);
+  return breaker;
+}
+
+function createLog({ logger }: SetupContext): (line: string) => void {
+  return (line) => {
+    try {
+      const told: unknown = (logger?.debug ?? logger?.log)?.call(logger, `palinode: ${line}`);
+      if (told instanceof Promise) told.catch(() => undefined);
+    } catch {
+      // A host's logger is no reason to fail.
+    }
+  };
+}

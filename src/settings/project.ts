@@ -1,0 +1,100 @@
+// Which project a workspace belongs to. One slug is used everywhere it is sent, because the server derives a different
+// one on each route (palinode-api.md, 3.5). Git's files are read; git is never run.
+import { statSync } from "node:fs";
+import { basename, dirname, isAbsolute, join, resolve } from "node:path";
+import { readSmallFile } from "../base/files.ts";
+
+const MAX_DEPTH = 64;
+const MAX_SLUG_CHARS = 80;
+
+/** Returns a slug of lower-case letters, digits, `_` and `-` that starts with a letter or digit; maybe empty. */
+export function slugOf(name: string): string {
+  const slug = name.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase().replace(/[^a-z0-9_-]+/g, "-");
+  return slug.slice(0, MAX_SLUG_CHARS).replace(/^[-_]+|-+$/g, "");
+}
+
+/** Returns the slug of a project as somebody names it, with the server's `project/` ahead of it or without; maybe "". */
+export function projectSlug(name: string): string {
+  return slugOf(name.trim().replace(/^project\//, ""));
+}
+
+/**
+ * Returns the project slug of a workspace: the setting, else the origin remote's repository name, else the main
+ * worktree's folder, else the workspace folder. Empty when nothing can be derived. Never throws.
+ */
+export function projectOf(setting: string, cwd: string | undefined, remoteUrls: readonly string[] = []): string {
+  const chosen = projectSlug(setting);
+  if (chosen !== "") return chosen;
+  const told = remoteUrls.find((url) => /^origin[:\s]/.test(url))?.slice("origin:".length);
+  // A path of another system (`D:\shop` on Linux) would be taken as relative, and lead to git of the wrong place.
+  const git = cwd !== undefined && isAbsolute(cwd) ? findGit(cwd) : undefined;
+  const names = [repositoryOf(told), repositoryOf(git && originOf(git.commonDir)), git?.mainFolder, cwd && lastSegment(cwd)];
+  return names.map((name) => slugOf(name ?? "")).find((slug) => slug !== "") ?? "";
+}
+
+interface GitFolder {
+  /** The folder with the configuration, shared by all worktrees. */
+  readonly commonDir: string;
+  /** The name of the main worktree's folder. */
+  readonly mainFolder: string;
+}
+
+function findGit(cwd: string): GitFolder | undefined {
+  let folder = resolve(cwd);
+  for (let depth = 0; depth < MAX_DEPTH; depth += 1) {
+    const gitDir = gitDirOf(join(folder, ".git"), folder);
+    if (gitDir !== undefined) return describe(gitDir, folder);
+    if (dirname(folder) === folder) return undefined;
+    folder = dirname(folder);
+  }
+  return undefined;
+}
+
+/** `.git` is a folder, or in linked worktrees and submodules a file that names one. */
+function gitDirOf(path: string, folder: string): string | undefined {
+  try {
+    if (statSync(path).isDirectory()) return path;
+  } catch {
+    return undefined;
+  }
+  const target = linesOf(readSmallFile(path)).find((line) => line.startsWith("gitdir:"))?.slice("gitdir:".length).trim();
+  return target ? resolve(folder, target) : undefined;
+}
+
+function describe(gitDir: string, folder: string): GitFolder {
+  const common = readSmallFile(join(gitDir, "commondir"))?.trim();
+  // A submodule's git folder has no `commondir`, and its project is its own folder.
+  if (!common) return { commonDir: gitDir, mainFolder: basename(folder) };
+  const commonDir = isAbsolute(common) ? common : resolve(gitDir, common);
+  // `/work/shop/.git` and `/work/shop/.bare` both belong to `shop`; a bare `/work/shop.git` names itself.
+  const own = basename(commonDir);
+  return { commonDir, mainFolder: own.startsWith(".") ? basename(dirname(commonDir)) : own.replace(/\.git$/, "") };
+}
+
+/** Returns origin's address from git's configuration: section and key in any case, a comment behind either. */
+function originOf(commonDir: string): string | undefined {
+  let isOrigin = false;
+  for (const line of linesOf(readSmallFile(join(commonDir, "config")))) {
+    if (line.startsWith("[")) isOrigin = /^\[remote\s+"([^"]*)"/i.exec(line)?.[1] === "origin";
+    const value = isOrigin ? /^url\s*=(.*)/i.exec(line)?.[1] : undefined;
+    if (value !== undefined) return settingOf(value);
+  }
+  return undefined;
+}
+
+/** Returns a value as git reads it: without its quotes, and without the comment that `#` or `;` starts outside them. */
+function settingOf(value: string): string {
+  return value.replace(/"([^"]*)"|[#;].*/g, "$1").trim();
+}
+
+function linesOf(text: string | undefined): string[] {
+  return (text ?? "").split("\n").map((line) => line.trim());
+}
+
+function repositoryOf(url: string | undefined): string | undefined {
+  return url === undefined ? undefined : lastSegment(url.split(/[?#]/, 1)[0] as string).trim().replace(/\.git$/i, "");
+}
+
+function lastSegment(path: string): string {
+  return path.split(/[\\/:]+/).filter((part) => part !== "").at(-1) ?? "";
+}

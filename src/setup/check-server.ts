@@ -1,0 +1,163 @@
+// What the doctor asks the server: does it answer, does it take the token, is its embedder ready, does its policy allow
+// it, and how long does one recall take. Asks nothing that changes memory, starts a cooldown or counts as a recall.
+import { entryAt, readRecord, realFolder } from "../base/files.ts";
+import { asRecord, asText } from "../base/json.ts";
+import { quoted, thisProgram } from "../base/shell.ts";
+import { type Client, createClient, mayCarryToken, PalinodeError } from "../server/index.ts";
+import { type Config, DEFAULT_API_URL, projectOf, type ReadConfig, readToken, readUrl, type Source, TOKEN_FILE_VARIABLE, userFile } from "../settings/index.ts";
+import { type Check, editing, failure, ok, setting, warning } from "./check.ts";
+import { findProgram } from "./programs.ts";
+
+/** The server itself may wait two seconds for its embedder before it answers. */
+const HEALTH_TIMEOUT_MS = 4000;
+/** Without an embedder a search takes five seconds to fail; shorter, and the reason would not be heard. */
+const SEARCH_TIMEOUT_MS = 6000;
+
+type Answer = { value: unknown; ms: number } | { error: PalinodeError };
+
+/** Returns a line for each thing the server could be asked; where it is away, that line alone. Never rejects. */
+export async function checkServer({ config, sources }: ReadConfig, cwd: string, env: NodeJS.ProcessEnv): Promise<Check[]> {
+  const client = createClient(config);
+  const server = serverLine(config, await ask(client.get("/health", {}, { timeoutMs: HEALTH_TIMEOUT_MS })), sources.apiUrl, env);
+  const unsent = config.token === "" || mayCarryToken(config) ? [] : [notSent(config, sources, env)];
+  if (server.level === "failure") return [server, ...unsent];
+  const project = projectOf(config.project, cwd);
+  const [status, recall, ...policies] = await Promise.all([
+    ask(client.get("/status", {}, { timeoutMs: HEALTH_TIMEOUT_MS })),
+    ask(client.post("/search", { query: "What is known about this project?", mode: "passive", limit: 1 }, { timeoutMs: SEARCH_TIMEOUT_MS })),
+    policyLines(client, "recall", project, cwd),
+    policyLines(client, "capture", project, cwd),
+  ]);
+  const token = unsent.length > 0 ? unsent : tokenLines(config.token !== "", sources.token, [status, recall], env);
+  if (token.some(({ level }) => level === "failure")) return [server, ...token];
+  const embedder = embedderLine(status, isList(recall), config, env);
+  return [server, ...token, embedder, ...policies.flat(), recallLine(recall, config, embedder)];
+}
+
+async function ask(call: Promise<unknown>): Promise<Answer> {
+  const start = performance.now();
+  try {
+    return { value: await call, ms: Math.round(performance.now() - start) };
+  } catch (error) {
+    return { error: error instanceof PalinodeError ? error : new PalinodeError("", "bad-response") };
+  }
+}
+
+function serverLine({ apiUrl }: Config, health: Answer, source: Source | undefined, env: NodeJS.ProcessEnv): Check {
+  const error = "error" in health ? health.error : undefined;
+  const start = startOf(apiUrl);
+  if (error?.code === "timeout") return failure("server", `something listens at ${apiUrl} but does not answer; start it anew`, start);
+  if (error?.code === "refused") return awayLine(apiUrl, source, env);
+  const other = apiUrl === DEFAULT_API_URL ? "http://localhost:6341; PALINODE_API_PORT=6341 palinode-api" : DEFAULT_API_URL;
+  const another = setting("PALINODE_API_URL", other, source, env);
+  if (error?.code === "dns") return failure("server", `there is no host ${new URL(apiUrl).hostname}`, another);
+  const { version, status, db_error: trouble } = asRecord("value" in health ? health.value : undefined);
+  if (typeof version !== "string") return failure("server", `what answers at ${apiUrl} is not Palinode${error ? ` (${error.message})` : ""}`, another);
+  const message = `Palinode ${version.slice(0, 40)} at ${apiUrl}`;
+  if (status !== "degraded") return ok("server", message);
+  return warning("server", `${message} is degraded: ${asText(trouble)?.slice(0, 200) ?? "it does not say why"}`, "palinode doctor");
+}
+
+function startOf(apiUrl: string): string {
+  const { port } = new URL(apiUrl);
+  return `${["", "6340"].includes(port) ? "" : `PALINODE_API_PORT=${port} `}palinode-api`;
+}
+
+/** An address that somebody chose may be wrong; only at the usual one is a server missing for certain. */
+function awayLine(apiUrl: string, source: Source | undefined, env: NodeJS.ProcessEnv): Check {
+  const { hostname, port } = new URL(apiUrl);
+  const isHere = /^(?:localhost|127\.[\d.]+|\[::1\])$/.test(hostname);
+  const isUsual = isHere && port === "6340";
+  const message = `nothing listens at ${apiUrl}`;
+  const start = startOf(apiUrl);
+  if (isHere && findProgram("palinode-api", env)) return failure("server", isUsual ? message : `${message} (${source}); if that address is right:`, start);
+  if (isUsual) return failure("server", `${message}, and palinode-api is not in PATH; once it is installed: ${start}`, "pip install palinode");
+  const fix = setting("PALINODE_API_URL", DEFAULT_API_URL, source, env);
+  return failure("server", `${message}; check PALINODE_API_URL (${source}) and its port: the default is ${DEFAULT_API_URL}. If it is right: ${isHere ? start : "start palinode-api there"}`, fix);
+}
+
+function notSent({ apiUrl }: Config, sources: ReadConfig["sources"], env: NodeJS.ProcessEnv): Check {
+  const message = `the token (${sources.token}) is not sent over plain http to a public address; use https`;
+  const fix = setting("PALINODE_API_URL", quoted(apiUrl.replace(/^http:/, "https:")), sources.apiUrl, env);
+  return failure("token", `${message}. Where the way there is safe: export PALINODE_ALLOW_HTTP=1`, fix);
+}
+
+/** Returns the file that the token stands in; undefined where that is the environment, or nothing. */
+function fileOfToken(source: Source | undefined, env: NodeJS.ProcessEnv): string | undefined {
+  const isUsers = source === "user file";
+  const values: Record<string, unknown> = isUsers ? readRecord(userFile(env)) : {};
+  const [token, file] = isUsers
+    ? [values.token ?? values.PALINODE_API_TOKEN, values.tokenFile ?? values[TOKEN_FILE_VARIABLE]]
+    : [env.PALINODE_API_TOKEN, env[TOKEN_FILE_VARIABLE]];
+  if (readToken(token) === undefined && typeof file === "string" && file.trim() !== "") return file.trim();
+  return isUsers ? userFile(env) : undefined;
+}
+
+/** A token that others on this machine can read is none of theirs. */
+export function checkTokenFile({ config, sources }: ReadConfig, env: NodeJS.ProcessEnv): Check[] {
+  const path = config.token === "" ? undefined : fileOfToken(sources.token, env);
+  const isOpen = path !== undefined && process.platform !== "win32" && ((entryAt(path)?.mode ?? 0) & 0o077) !== 0;
+  return isOpen ? [warning("token", `others may read the token in ${path}`, `chmod 600 ${quoted(path)}`)] : [];
+}
+
+/** Where the server answered neither yes nor no, there is nothing to say of it. */
+function tokenLines(has: boolean, source: Source | undefined, answers: readonly Answer[], env: NodeJS.ProcessEnv): Check[] {
+  if (answers.some((answer) => "error" in answer && answer.error.code === "unauthorized")) {
+    const file = fileOfToken(source, env);
+    const message = has ? `the server refused the token (${source})` : "the server wants a token, and none is set";
+    return [failure("token", message, file ? editing(file) : "export PALINODE_API_TOKEN=…")];
+  }
+  if (!answers.some((answer) => "value" in answer)) return [];
+  return [ok("token", has ? `the token (${source}) is accepted` : "none is set, and the server wants none")];
+}
+
+function embedderLine(status: Answer, isRecalling: boolean, { recallTriggers, recallMaxChars }: Config, env: NodeJS.ProcessEnv): Check {
+  const { embed_functional: ready, ollama_reachable: reachable, embedding_url: url } = asRecord("value" in status ? status.value : undefined);
+  if (ready === true) return ok("embedder", "ready");
+  if (ready === null) {
+    const message = "none: the server searches by words alone";
+    if (!recallTriggers || recallMaxChars === 0) return ok("embedder", message);
+    return warning("embedder", `${message}. Triggers cannot work there, and each prompt waits for them`, "export PALINODE_HOOK_RECALL_TRIGGERS=0");
+  }
+  if (ready !== false) {
+    return warning("embedder", `the server does not say whether it is ready${"error" in status ? ` (${status.error.message})` : ""}`, "palinode doctor");
+  }
+  const trouble = isRecalling ? warning : failure;
+  const where = readUrl(url) ?? "its address";
+  if (reachable !== false) return trouble("embedder", `Ollama answers at ${where} but cannot embed: its model may be missing`, "ollama pull bge-m3");
+  const without = "PALINODE_RETRIEVAL_MODE=lexical palinode-api";
+  const isThere = findProgram("ollama", env) !== undefined;
+  const get = process.platform === "linux" ? "curl -fsSL https://ollama.com/install.sh | sh" : without;
+  const missing = isThere ? "" : " and is not in PATH; to get it: https://ollama.com/download";
+  return trouble("embedder", `Ollama does not answer at ${where}${missing}; then: ollama pull bge-m3. To do without: ${without}`, isThere ? "ollama serve" : get);
+}
+
+/** Servers before 0.21 have no policy and say 404. */
+async function policyLines(client: Client, action: "recall" | "capture", project: string, cwd: string): Promise<Check[]> {
+  const body = { action, cwd: realFolder(cwd), ...(project && { project }), automatic: true };
+  const answer = await ask(client.post("/controls/check", body, { timeoutMs: HEALTH_TIMEOUT_MS }));
+  const { allowed, reason } = asRecord("value" in answer ? answer.value : undefined);
+  if (allowed === true) return [ok("policy", `the server allows ${action} here`)];
+  const word = String(reason).slice(0, 40);
+  const fix = word.endsWith("_paused") ? `resume --${action}` : word === "excluded_project" ? `exclude-project --remove ${project}` : "status";
+  return allowed === false ? [warning("policy", `the server allows no ${action} here (${word})`, `palinode controls ${fix}`)] : [];
+}
+
+function isList(answer: Answer): answer is { value: unknown[]; ms: number } {
+  return "value" in answer && Array.isArray(answer.value);
+}
+
+function recallLine(answer: Answer, { hookDeadlineMs }: Config, embedder: Check): Check {
+  if (isList(answer)) {
+    const message = `a search took ${answer.ms} ms`;
+    if (answer.ms <= hookDeadlineMs) return ok("recall", message);
+    const late = `longer than a prompt waits (${hookDeadlineMs} ms): it comes with the next request`;
+    return warning("recall", `${message}, ${late}. The first one may have loaded the model`, thisProgram("doctor"));
+  }
+  if (!("error" in answer)) return failure("recall", "the server's answer to a search is no list", "pip install --upgrade palinode");
+  const { code, message } = answer.error;
+  if (code === "denied") return warning("recall", "the server's policy allows no search", "palinode controls resume --recall");
+  if (code === "rate-limited") return warning("recall", "the server wants quiet for a minute (rate limit)", thisProgram("doctor"));
+  const told = code === "timeout" ? `no answer to a search within ${SEARCH_TIMEOUT_MS / 1000} s` : `a search failed (${message})`;
+  return failure("recall", told, embedder.fix ?? "palinode doctor");
+}

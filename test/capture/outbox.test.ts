@@ -1,0 +1,290 @@
+// Captures: when they are due, what they say, and that each arrives once, whatever happens to server and process.
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { createChat } from "../helpers/chat.ts";
+import type { WorkerHost } from "../helpers/worker-host.ts";
+import { filesBelow, openScene, type Scene, until } from "../helpers/scene.ts";
+
+const PROMPTS = ["Why does the login page blink?", "And on the phone?", "Then fix it, please", "Now the tests", "Write a changelog", "Release it", "Tag it"];
+
+/** Says prompts with an answer each, and ends a run after each. */
+async function work(scene: Scene, prompts: readonly string[], host: WorkerHost = scene.host): Promise<void> {
+  for (const words of prompts) {
+    scene.chat.say(words);
+    await scene.model(scene.chat, host);
+    scene.chat.answer(`Done: ${words}`);
+    await scene.finish(scene.chat, host);
+  }
+}
+
+function queued(scene: Scene): string[] {
+  const folder = join(scene.stateDir, "queue");
+  return existsSync(folder) ? readdirSync(folder) : [];
+}
+
+/** A capture that waits, as a process that is gone left it. */
+function itemText(more: Record<string, unknown> = {}): string {
+  const { sessionId = "s", createdAt = Date.now() } = more;
+  const body = { summary: `Cline session, 3 prompts.\nTopic: ${String(sessionId)} ${String(createdAt)}`, decisions: [], blockers: [], session_id: sessionId };
+  return JSON.stringify({ prompts: 3, pid: 999999, refusals: 0, sessionId, createdAt, body, ...more });
+}
+
+/** Another session of the same user, later. */
+function laterSession(scene: Scene, id = "1796000009999_later", env: Record<string, string> = {}): WorkerHost {
+  return scene.restart({ context: { session: { sessionId: id } }, env });
+}
+
+async function oneMorePrompt(scene: Scene, host: WorkerHost, words = "A question of the later session"): Promise<void> {
+  const chat = createChat({ conversationId: `conv_${words.length}_${Math.random()}` });
+  chat.say(words);
+  await scene.model(chat, host);
+}
+
+test("a session is captured at three prompts and at each doubling", async (t) => {
+  const scene = await openScene(t);
+  const counts: number[] = [];
+  for (const words of [...PROMPTS, "a", "b", "c", "d", "e", "f"]) {
+    await work(scene, [words]);
+    counts.push(scene.server.sessions.length);
+  }
+  assert.deepEqual(counts, [0, 0, 1, 1, 1, 2, 2, 2, 2, 2, 2, 3, 3]);
+});
+
+test("failed and aborted runs are captured too; tool results and host messages are no prompts", async (t) => {
+  for (const status of ["failed", "aborted"]) {
+    const scene = await openScene(t, { env: { PALINODE_HOOK_MIN_MESSAGES: "2" } });
+    scene.chat.say("one question");
+    scene.chat.add({ content: [{ type: "text", text: "[SYSTEM] go on" }], metadata: { userRunSpan: 0 } });
+    scene.chat.add({ content: [{ type: "text", text: "<hook_context>x</hook_context>" }], metadata: { userRunSpan: 0, displayRole: "system" } });
+    await scene.host.afterRun(scene.chat.afterRun(status));
+    assert.equal(scene.server.sessions.length, 0);
+    scene.chat.say("a second question");
+    await scene.host.afterRun(scene.chat.afterRun(status));
+    assert.equal(scene.server.sessions.length, 1);
+  }
+});
+
+test("the host's onDispose captures the rest, once", async (t) => {
+  const scene = await openScene(t, { onDispose: true });
+  await work(scene, PROMPTS.slice(0, 5));
+  await scene.host.dispose();
+  assert.deepEqual(scene.server.sessions.map((body) => [String(body.summary).split("\n")[0], body.trigger]), [
+    ["Cline session, 3 prompts.", "run_end"], ["Cline session, 5 prompts.", "session_end"],
+  ]);
+  assert.deepEqual(filesBelow(scene.stateDir).filter(({ name }) => /queue|tails/.test(name)), []);
+});
+
+test("a session that ends below the floor, or that is covered, sends nothing more", async (t) => {
+  const short = await openScene(t, { onDispose: true });
+  await work(short, PROMPTS.slice(0, 2));
+  await short.host.dispose();
+  assert.equal(short.server.sessions.length, 0);
+  const covered = await openScene(t, { onDispose: true });
+  await work(covered, PROMPTS.slice(0, 3));
+  await covered.host.dispose();
+  assert.equal(covered.server.sessions.length, 1);
+});
+
+test("a session that the agent saved itself is not captured on top of it", async (t) => {
+  const scene = await openScene(t);
+  await work(scene, PROMPTS.slice(0, 2));
+  scene.chat.say("Save the session");
+  scene.chat.tool("palinode_session_end", { summary: "x" }, "saved");
+  scene.chat.answer("Saved.");
+  await scene.finish();
+  assert.equal(scene.server.sessions.length, 0);
+  await work(scene, PROMPTS.slice(0, 3));
+  assert.equal(scene.server.sessions.length, 1);
+});
+
+test("no secret and no injected text is in any body or any state file", async (t) => {
+  const secret = "ghp_0123456789abcdefghijABCDEFGHIJ0123";
+  const scene = await openScene(t);
+  await work(scene, [`My key is ${secret}, use it for the deploy of the api`, "export API_KEY=abc123def456 and roll back a deploy", `postgres://bob:hunter22@db/shop`]);
+  const written = [...scene.server.requests.map((request) => request.text), ...filesBelow(scene.stateDir).map(({ text }) => text)].join("\n");
+  for (const leaked of [secret, "abc123def456", "hunter22"]) assert.ok(!written.includes(leaked), leaked);
+  const bodies = scene.server.sessions.map((body) => JSON.stringify(body)).join("\n");
+  assert.doesNotMatch(bodies, /palinode-memory|pnpm everywhere|Palinode recall/);
+});
+
+test("nothing a person or a model says makes the server refuse the summary", async (t) => {
+  const scene = await openScene(t);
+  for (const words of ["why <summary>x</summary> here", "x </invoke> y", "did <tool_call>"]) {
+    scene.chat.say(words);
+    scene.chat.answer(`${words} <parameter name="a"> \`\`\` </summary>`);
+    await scene.finish();
+  }
+  assert.equal(scene.server.sessions.length, 1);
+  assert.equal(scene.server.calls("/session-end").length, 1);
+});
+
+test("what could not be delivered is sent by a later session, oldest first, once each", async (t) => {
+  const scene = await openScene(t);
+  scene.server.fault("/session-end", { reset: true });
+  for (const id of ["1796000000001_a", "1796000000002_b", "1796000000003_c"]) {
+    const host = laterSession(scene, id);
+    scene.chat.messages.splice(0);
+    await work(scene, PROMPTS.slice(0, 3).map((words) => `${words} ${id}`), host);
+    await host.kill();
+  }
+  scene.server.fault("/session-end", null);
+  assert.equal(scene.server.sessions.length, 0);
+  const later = laterSession(scene);
+  await oneMorePrompt(scene, later);
+  await until("all are delivered", () => scene.server.sessions.length === 3);
+  await until("the queue is empty", () => queued(scene).length === 0);
+  assert.deepEqual(scene.server.sessions.map((body) => body.session_id), ["1796000000001_a", "1796000000002_b", "1796000000003_c"]);
+  await oneMorePrompt(scene, laterSession(scene, "1796000009998_z"));
+  assert.equal(scene.server.sessions.length, 3);
+});
+
+test("a capture whose answer was lost is looked up and not stored twice", async (t) => {
+  for (const dedup of [false, true]) {
+    const scene = await openScene(t, { server: { dedup }, env: { PALINODE_CLINE_HOOK_DEADLINE_MS: "1000" } });
+    if (dedup) scene.server.remember({ file: "insights/same.md", body: PROMPTS.slice(0, 3).join(" ") });
+    scene.server.fault("/session-end", { hang: true, handled: true }, 1);
+    await work(scene, PROMPTS.slice(0, 3));
+    await scene.host.kill();
+    assert.equal(scene.server.sessions.length, 1);
+    await oneMorePrompt(scene, laterSession(scene, "1796000009999_later", { PALINODE_CLINE_HOOK_DEADLINE_MS: "2500" }));
+    await until("it was looked up", () => scene.server.calls("/read").length > 0);
+    await until("the copy is gone", () => queued(scene).length === 0);
+    assert.equal(scene.server.sessions.length, 1);
+    assert.equal(scene.server.calls("/session-end").length, 1);
+  }
+});
+
+for (const json of [null, {}, [], { detail: "x" }, { content: "another file" }]) {
+  test(`a look-up that is answered with ${JSON.stringify(json)} gives no capture up`, async (t) => {
+    const scene = await openScene(t);
+    const queue = join(scene.stateDir, "queue");
+    mkdirSync(queue, { recursive: true });
+    writeFileSync(join(queue, "1-lost.json"), itemText({ unknownSince: Date.now() }));
+    scene.server.fault("/read", { json }, 1);
+    await oneMorePrompt(scene, laterSession(scene, "1796000001011_x"));
+    await until("it was looked up", () => scene.server.calls("/read").length > 0);
+    await oneMorePrompt(scene, laterSession(scene, "1796000001012_x"));
+    await until("it arrived", () => scene.server.sessions.length === 1);
+    await until("the queue is empty", () => queued(scene).length === 0);
+    assert.equal(scene.server.sessions.length, 1);
+  });
+}
+
+test("a session that goes on after its tail was sent does not send it again", async (t) => {
+  const scene = await openScene(t);
+  await work(scene, PROMPTS.slice(0, 5));
+  const tails = join(scene.stateDir, "tails");
+  const old = Date.now() / 1000 - 31 * 60;
+  utimesSync(join(tails, readdirSync(tails)[0] ?? ""), old, old);
+  await oneMorePrompt(scene, laterSession(scene));
+  await until("the tail arrived", () => scene.server.sessions.length === 2);
+  scene.chat.tool("run_commands", {}, "ok");
+  await scene.finish();
+  assert.deepEqual(readdirSync(tails), []);
+});
+
+test("a capture that the server refuses twice is set aside with its reason, and its neighbours arrive", async (t) => {
+  const scene = await openScene(t);
+  const queue = join(scene.stateDir, "queue");
+  mkdirSync(queue, { recursive: true });
+  for (const name of ["poisoned", "good"]) writeFileSync(join(queue, `${name === "good" ? 2 : 1}-${name}.json`), itemText({ sessionId: name }));
+  scene.server.fault("/session-end", { status: 400, body: { detail: "no" } }, 1);
+  await oneMorePrompt(scene, laterSession(scene, "1796000001001_x"));
+  await until("the neighbour arrived", () => scene.server.sessions.length === 1);
+  await until("the poisoned one waits", () => queued(scene).join() === "1-poisoned.json");
+  scene.server.fault("/session-end", { status: 400, body: { detail: "no" } }, 1);
+  await oneMorePrompt(scene, laterSession(scene, "1796000001002_x"));
+  const refused = join(scene.stateDir, "refused");
+  await until("it is set aside", () => existsSync(refused) && readdirSync(refused).join() === "1-poisoned.json");
+  assert.equal(JSON.parse(readFileSync(join(refused, "1-poisoned.json"), "utf8")).reason, "bad-response");
+  await oneMorePrompt(scene, laterSession(scene, "1796000001003_x"));
+  assert.equal(scene.server.calls("/session-end").length, 3);
+});
+
+test("the tail of a session that ended without a word is sent by a later one, once", async (t) => {
+  const scene = await openScene(t);
+  await work(scene, PROMPTS.slice(0, 5));
+  await scene.host.kill();
+  const tails = join(scene.stateDir, "tails");
+  const [name = ""] = readdirSync(tails);
+  // The worker lived in this process, which goes on: an owner that is gone is one that is not running any more.
+  const tail = JSON.parse(readFileSync(join(tails, name), "utf8"));
+  writeFileSync(join(tails, name), JSON.stringify({ ...tail, pid: 999999 }));
+  for (const id of ["1796000000005_x", "1796000000006_y"]) await oneMorePrompt(scene, laterSession(scene, id));
+  await until("the tail arrived", () => scene.server.sessions.length === 2);
+  await oneMorePrompt(scene, laterSession(scene, "1796000000007_z"));
+  assert.deepEqual(scene.server.sessions.map((body) => String(body.summary).split("\n")[0]), ["Cline session, 3 prompts.", "Cline session, 5 prompts."]);
+});
+
+test("the tail of a session that goes on is left alone until nobody touched it for half an hour", async (t) => {
+  const scene = await openScene(t);
+  await work(scene, PROMPTS.slice(0, 5));
+  await oneMorePrompt(scene, laterSession(scene));
+  await scene.host.beforeModel(scene.chat.beforeModel());
+  assert.equal(scene.server.sessions.length, 1);
+  const tails = join(scene.stateDir, "tails");
+  const old = Date.now() / 1000 - 31 * 60;
+  utimesSync(join(tails, readdirSync(tails)[0] ?? ""), old, old);
+  await oneMorePrompt(scene, laterSession(scene, "1796000000008_z"));
+  await until("the tail arrived", () => scene.server.sessions.length === 2);
+});
+
+test("queue files of any shape are set aside or dropped, and at most 200 and a week's are kept", async (t) => {
+  const scene = await openScene(t);
+  const queue = join(scene.stateDir, "queue");
+  mkdirSync(queue, { recursive: true });
+  for (const [name, text] of [["1-a.json", "{"], ["2-b.json", "null"], ["3-c.json", "[]"], ["4-d.json", "{\"body\":{}}"], ["5-e.json", itemText({ createdAt: Date.now() - 8 * 86_400_000 })], ["6-f.json", itemText()]] as const) {
+    writeFileSync(join(queue, name), text);
+  }
+  await oneMorePrompt(scene, scene.host);
+  await until("the good one arrived", () => scene.server.sessions.length === 1);
+  await until("none waits", () => queued(scene).every((name) => name.endsWith(".bad")));
+  assert.deepEqual(scene.host.failures, []);
+});
+
+test("a capture that was changed on disk is set aside, not sent", async (t) => {
+  const scene = await openScene(t);
+  const queue = join(scene.stateDir, "queue");
+  mkdirSync(queue, { recursive: true });
+  const body = { decisions: [], blockers: [] };
+  writeFileSync(join(queue, "1-long.json"), itemText({ body: { ...body, summary: "x".repeat(1201) } }));
+  writeFileSync(join(queue, "2-half.json"), itemText({ body: { ...body, summary: "half a character: \ud83d" } }));
+  writeFileSync(join(queue, "3-good.json"), itemText({ body: { ...body, summary: "x".repeat(1200) } }));
+  await oneMorePrompt(scene, laterSession(scene));
+  await until("the good one arrives", () => scene.server.sessions.length > 0);
+  await until("the others are set aside", () => queued(scene).sort().join() === "1-long.json.bad,2-half.json.bad");
+  assert.deepEqual(scene.server.sessions.map(({ summary }) => summary), ["x".repeat(1200)]);
+});
+
+test("one bad date in a queue file holds nobody up", async (t) => {
+  const scene = await openScene(t);
+  const queue = join(scene.stateDir, "queue");
+  mkdirSync(queue, { recursive: true });
+  writeFileSync(join(queue, "1-bad.json"), itemText({ unknownSince: 1e300 }));
+  writeFileSync(join(queue, "2-worse.json"), itemText({ createdAt: -1 }));
+  writeFileSync(join(queue, "3-good.json"), itemText({ sessionId: "good" }));
+  await oneMorePrompt(scene, scene.host);
+  await until("both good ones arrived", () => scene.server.sessions.length === 2);
+  await until("the other is set aside", () => queued(scene).join() === "2-worse.json.bad");
+});
+
+test("the queue keeps to its bounds while the server is away", async (t) => {
+  const scene = await openScene(t);
+  const queue = join(scene.stateDir, "queue");
+  mkdirSync(queue, { recursive: true });
+  for (let index = 0; index < 260; index += 1) writeFileSync(join(queue, `${1000 + index}-x.json`), itemText());
+  await scene.server.close();
+  await work(scene, PROMPTS.slice(0, 3));
+  await until("200 are left", () => queued(scene).length <= 201);
+});
+
+test("the server names a capture's file as the look-up expects", async (t) => {
+  const scene = await openScene(t, { server: { dedup: false } });
+  await work(scene, PROMPTS.slice(0, 3));
+  const { summary } = scene.server.sessions[0] as { summary: string };
+  const hash = createHash("sha256").update(summary).digest("hex").slice(0, 8);
+  assert.ok([...scene.server.memories.keys()].some((file) => file.startsWith("projects/session-end-") && file.endsWith(`-shop-${hash}.md`)));
+});

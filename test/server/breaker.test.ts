@@ -1,0 +1,169 @@
+// A server that is away or slow: prompts stop waiting, memory comes back by itself, and every silence has its reason.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Breaker } from "../../src/server/breaker.ts";
+import { retryAfterMs } from "../../src/server/client.ts";
+import { noState, type State } from "../../src/base/store.ts";
+import { filesBelow, openScene, ROLLBACK_PROMPT, type Scene } from "../helpers/scene.ts";
+
+/** A state in memory, as a file system would keep it. */
+function memoryState(): State {
+  const files = new Map<string, string>();
+  return { ...noState, read: (name) => JSON.parse(files.get(name) ?? "null"), write: (name, value) => Boolean(files.set(name, JSON.stringify(value))) };
+}
+
+test("three failures in a row pause for 30 s, doubling to 5 min, with one probe each", () => {
+  let now = 1_000_000;
+  const breaker = new Breaker(noState, "x", () => now);
+  for (const failure of [1, 2, 3]) {
+    assert.equal(breaker.start(), undefined, `failure ${failure} does not pause`);
+    breaker.finish("failed");
+  }
+  for (const pauseMs of [30_000, 60_000, 120_000, 240_000, 300_000, 300_000]) {
+    now += pauseMs - 1;
+    assert.equal(breaker.start(), "paused");
+    now += 1;
+    assert.equal(breaker.start(), undefined, "the probe");
+    assert.equal(breaker.start(), "paused", "one probe only");
+    breaker.finish("failed");
+  }
+  now += 300_000;
+  assert.equal(breaker.start(), undefined);
+  breaker.finish("answered");
+  assert.equal(breaker.start(), undefined);
+  breaker.finish("failed");
+  assert.equal(breaker.start(), undefined, "it is all forgotten");
+});
+
+test("quiet that the server asked for outlasts an answer on another route, and is never shortened", () => {
+  let now = 1_000_000;
+  const breaker = new Breaker(memoryState(), "x", () => now);
+  breaker.start();
+  breaker.finish("failed");
+  breaker.limit(120_000);
+  breaker.finish("answered");
+  assert.equal(breaker.start(), "rate-limited");
+  breaker.limit(1000);
+  now += 60_000;
+  assert.equal(breaker.start(), "rate-limited");
+  now += 60_000;
+  assert.equal(breaker.start(), undefined);
+});
+
+test("one or two failures among answers never pause", () => {
+  const breaker = new Breaker(noState, "x", () => 0);
+  for (let round = 0; round < 10; round += 1) {
+    for (const outcome of ["failed", "failed", "answered"] as const) {
+      assert.equal(breaker.start(), undefined);
+      breaker.finish(outcome);
+    }
+  }
+});
+
+test("a fresh process knows of the pause, and does not trust a clock that was set back", () => {
+  const state = memoryState();
+  let now = 1_000_000_000;
+  const first = new Breaker(state, "x", () => now);
+  for (let failure = 0; failure < 3; failure += 1) {
+    first.start();
+    first.finish("failed");
+  }
+  assert.equal(new Breaker(state, "x", () => now).start(), "paused");
+  assert.equal(new Breaker(state, "another server", () => now).start(), undefined);
+  now -= 100_000_000;
+  const later = new Breaker(state, "x", () => now);
+  now += 300_000;
+  assert.equal(later.start(), undefined);
+});
+
+test("Retry-After is honoured in seconds and as a date, is a minute when it says nothing, and is capped", () => {
+  const now = Date.parse("2026-11-30T12:00:00Z");
+  assert.equal(retryAfterMs("7", now), 7000);
+  assert.equal(retryAfterMs("Mon, 30 Nov 2026 12:01:30 GMT", now), 90_000);
+  assert.equal(retryAfterMs("Mon, 30 Nov 2026 11:00:00 GMT", now), 0);
+  for (const nothing of [null, "", "soon", "-5", "1e3"]) assert.equal(retryAfterMs(nothing, now), 60_000, String(nothing));
+  let clock = now;
+  const breaker = new Breaker(noState, "x", () => clock);
+  breaker.limit(3_600_000);
+  clock += 299_999;
+  assert.equal(breaker.start(), "rate-limited");
+  clock += 1;
+  assert.equal(breaker.start(), undefined);
+});
+
+async function ask(scene: Scene, words: string): Promise<{ blocks: string[]; ms: number; requests: number }> {
+  const before = scene.server.requests.length;
+  scene.chat.say(words);
+  const { result, ms } = await scene.host.beforeModel(scene.chat.beforeModel());
+  scene.chat.answer("ok");
+  const messages = (result as { messages?: { content: { text: string }[]; metadata?: { kind: string } }[] } | undefined)?.messages ?? [];
+  const blocks = messages.filter((message) => message.metadata?.kind === "palinode-recall").map((message) => message.content[0]?.text ?? "");
+  return { blocks, ms, requests: scene.server.requests.length - before };
+}
+
+test("with a hung server the first three prompts wait for the deadline and no later one does, also after a restart", async (t) => {
+  const scene = await openScene(t, { context: { session: { sessionId: "1796000000000_hung" } }, env: { PALINODE_CLINE_HOOK_DEADLINE_MS: "1000" } });
+  scene.server.fault("*", { hang: true });
+  const waits: number[] = [];
+  for (let prompt = 0; prompt < 10; prompt += 1) {
+    if (prompt === 6) await scene.host.kill();
+    if (prompt === 6) await scene.host.start();
+    waits.push((await ask(scene, `${ROLLBACK_PROMPT} (${prompt})`)).ms);
+  }
+  assert.ok(waits.slice(0, 3).every((ms) => ms >= 990), String(waits));
+  assert.ok(waits.slice(3).every((ms) => ms < 900), String(waits));
+  assert.ok(scene.server.requests.length <= 4);
+});
+
+test("a channel that is slow while others answer is paused alone, and its cause stays findable", async (t) => {
+  const scene = await openScene(t, { env: { PALINODE_CLINE_HOOK_DEADLINE_MS: "1500" } });
+  scene.server.fault("/check-triggers", { hang: true });
+  const rounds = [];
+  for (let prompt = 0; prompt < 5; prompt += 1) {
+    scene.server.remember({ file: `insights/extra-${prompt}.md`, body: `${ROLLBACK_PROMPT} number ${prompt} ${"abcdefgh"[prompt]?.repeat(9)}` });
+    rounds.push(await ask(scene, `${ROLLBACK_PROMPT} number ${prompt} ${"abcdefgh"[prompt]?.repeat(9)}`));
+  }
+  assert.equal(scene.server.calls("/check-triggers").length, 3);
+  assert.equal(scene.server.calls("/search").length, 5);
+  assert.ok(rounds.slice(3).every(({ ms }) => ms < 1400), String(rounds.map(({ ms }) => ms)));
+  assert.ok(rounds.every(({ blocks }) => blocks.length > 0));
+  const record = JSON.parse(filesBelow(scene.stateDir).find(({ name }) => name.startsWith("sessions/"))?.text ?? "");
+  assert.deepEqual([record.channels.triggers.reason, record.channels.triggers.cause], ["paused", "timeout"]);
+});
+
+test("one failure does not turn memory off", async (t) => {
+  const scene = await openScene(t, { context: { session: undefined } });
+  scene.server.fault("*", { status: 500 });
+  assert.deepEqual((await ask(scene, ROLLBACK_PROMPT)).blocks, []);
+  scene.server.fault("*", null);
+  assert.equal((await ask(scene, `${ROLLBACK_PROMPT} again`)).blocks.length, 2);
+});
+
+test("after a 429 nothing is asked in between", async (t) => {
+  const scene = await openScene(t);
+  await ask(scene, ROLLBACK_PROMPT);
+  scene.server.fault("/search", { status: 429, headers: { "retry-after": "3600" }, body: { detail: "Rate limit exceeded" } });
+  await ask(scene, `${ROLLBACK_PROMPT} (1)`);
+  for (let prompt = 2; prompt < 6; prompt += 1) assert.equal((await ask(scene, `${ROLLBACK_PROMPT} (${prompt})`)).requests, 0);
+  assert.ok(scene.host.logs.some((line) => JSON.stringify(line).includes("rate-limited")));
+});
+
+test("every silence has its own reason in the log", async (t) => {
+  const reasons: [string, (scene: Scene) => void, string][] = [
+    ["refused", (scene) => void scene.server.close(), ROLLBACK_PROMPT],
+    ["timeout", (scene) => scene.server.fault("/search", { hang: true }), ROLLBACK_PROMPT],
+    ["unauthorized", (scene) => scene.server.fault("*", { status: 401 }), ROLLBACK_PROMPT],
+    ["denied", (scene) => scene.server.fault("*", { status: 403, body: { detail: "recall_paused" } }), ROLLBACK_PROMPT],
+    ["rate-limited", (scene) => scene.server.fault("/search", { status: 429 }), ROLLBACK_PROMPT],
+    ["bad-response", (scene) => scene.server.fault("/search", { html: true }), ROLLBACK_PROMPT],
+    ["too-short", () => undefined, "ok"],
+    ["no-hits", (scene) => scene.server.fault("/search", { json: [] }), ROLLBACK_PROMPT],
+    ["below-threshold", (scene) => scene.server.fault("/search", { json: [{ rel_path: "a.md", snippet: "x", raw_score: 0.3 }] }), ROLLBACK_PROMPT],
+  ];
+  for (const [reason, arrange, words] of reasons) {
+    const scene = await openScene(t, { env: { PALINODE_CLINE_HOOK_DEADLINE_MS: "1500" } });
+    arrange(scene);
+    await ask(scene, words);
+    assert.match(JSON.stringify(scene.host.logs), new RegExp(`\\b${reason}\\b`), reason);
+  }
+});
