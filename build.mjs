@@ -1,11 +1,12 @@
 // Builds the package in dist/, and builds and runs the TypeScript programs under test/.
 //   node build.mjs                 the bundle, and beside it the skill and the manifest that makes the folder a plugin
 //   node build.mjs types           type-check
+//   node build.mjs lint [--write]  format and lint: say what is off, or mend what can be mended
 //   node build.mjs test [PATH ...] the *.test.ts files below test/ or the paths (options go to `node --test`)
 //   node build.mjs run FILE [...]  one TypeScript program, with its arguments
 // What is missing (node_modules) is installed first, so every script works on a fresh clone.
 import { spawnSync } from "node:child_process";
-import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -21,8 +22,11 @@ const REAL_PARTS = ["e2e", "matrix"];
 
 process.chdir(ROOT);
 const [task = "bundle", ...words] = process.argv.slice(2);
-if (!existsSync("node_modules/esbuild") || !existsSync("node_modules/typescript")) {
-  run("npm", ["ci", "--include=dev", "--ignore-scripts"], { shell: process.platform === "win32", stdio: ["ignore", 2, 2] });
+if (!["esbuild", "typescript", "@biomejs/biome"].every((name) => existsSync(`node_modules/${name}`))) {
+  run("npm", ["ci", "--include=dev", "--ignore-scripts"], {
+    shell: process.platform === "win32",
+    stdio: ["ignore", 2, 2],
+  });
 }
 const esbuild = await import("esbuild");
 const pkg = JSON.parse(readFileSync("package.json", "utf8"));
@@ -31,18 +35,23 @@ if (task === "bundle") {
   await bundle();
 } else if (task === "types") {
   run(process.execPath, ["node_modules/typescript/bin/tsc", "-p", "tsconfig.json"]);
+} else if (task === "lint") {
+  run(process.execPath, ["node_modules/@biomejs/biome/bin/biome", "check", "--error-on-warnings", ...words]);
 } else if (task === "test") {
   await bundle();
   await programs();
   const options = words.filter((word) => word.startsWith("-"));
-  process.exitCode = test(testFiles(words.filter((word) => !options.includes(word))), ["--test-concurrency=2", ...options]);
+  process.exitCode = test(testFiles(words.filter((word) => !options.includes(word))), [
+    "--test-concurrency=2",
+    ...options,
+  ]);
 } else if (task === "run") {
   await bundle();
   await programs();
   const [file, ...rest] = words;
   run(process.execPath, ["--enable-source-maps", join(PROGRAMS, file.replace(/\.ts$/, ".js")), ...rest]);
 } else {
-  console.error(`Unknown task "${task}": use one of types, test, run, or none for the bundle.`);
+  console.error(`Unknown task "${task}": use one of types, lint, test, run, or none for the bundle.`);
   process.exit(2);
 }
 
@@ -94,12 +103,26 @@ function withPlainComments(text) {
 function banner(paths) {
   const names = [...new Set(paths.map((path) => dirname(path)))].sort();
   const rooms = names.map((name) => {
-    const files = paths.filter((path) => dirname(path) === name && basename(path) !== "index.ts" || path === ENTRY && name === "src");
-    const door = existsSync(`${name}/index.ts`) ? /^\/\/ (.+)/.exec(readFileSync(`${name}/index.ts`, "utf8"))[1] : "What every room uses.";
-    return `${name}/  ${door}\n    ${files.map((path) => basename(path, ".ts")).sort().join(" ")}`;
+    const files = paths.filter(
+      (path) => (dirname(path) === name && basename(path) !== "index.ts") || (path === ENTRY && name === "src"),
+    );
+    const door = existsSync(`${name}/index.ts`)
+      ? /^\/\/ (.+)/.exec(readFileSync(`${name}/index.ts`, "utf8"))[1]
+      : "What every room uses.";
+    return `${name}/  ${door}\n    ${files
+      .map((path) => basename(path, ".ts"))
+      .sort()
+      .join(" ")}`;
   });
   const head = `${pkg.name} ${pkg.version} | ${pkg.license} licence | ${pkg.homepage}`;
-  const lines = [head, pkg.description, "", "Contents; each part opens with a line such as `// src/recall/replay.ts`:", "", ...rooms];
+  const lines = [
+    head,
+    pkg.description,
+    "",
+    "Contents; each part opens with a line such as `// src/recall/replay.ts`:",
+    "",
+    ...rooms,
+  ];
   return `/*!\n${lines.join("\n").replace(/^/gm, " * ").replace(/ +$/gm, "")}\n */\n`;
 }
 
@@ -109,7 +132,15 @@ function banner(paths) {
  */
 function folder() {
   const { name, version, description, license, homepage } = pkg;
-  const manifest = { name, version, description, license, homepage, type: "module", cline: { plugins: [{ paths: ["./palinode.js"] }] } };
+  const manifest = {
+    name,
+    version,
+    description,
+    license,
+    homepage,
+    type: "module",
+    cline: { plugins: [{ paths: ["./palinode.js"] }] },
+  };
   writeFileSync(join(DIST, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
   mkdirSync(join(DIST, "skills/palinode"), { recursive: true });
   copyFileSync("src/skill.md", join(DIST, "skills/palinode/SKILL.md"));
@@ -118,9 +149,10 @@ function folder() {
 /** Returns the built test files of `paths` (files, or folders with all below them); by default all but `REAL_PARTS`. */
 function testFiles(paths) {
   const below = (path) => readdirSync(path, { recursive: true }).map((name) => join(path, name));
-  const all = paths.length > 0
-    ? paths.flatMap((path) => (path.endsWith(".ts") ? [path] : below(path)))
-    : below("test").filter((path) => !REAL_PARTS.includes(path.split(sep)[1]));
+  const all =
+    paths.length > 0
+      ? paths.flatMap((path) => (path.endsWith(".ts") ? [path] : below(path)))
+      : below("test").filter((path) => !REAL_PARTS.includes(path.split(sep)[1]));
   const files = all.filter((path) => path.endsWith(".test.ts"));
   if (files.length === 0) fail(`no test file in ${paths.join(", ")}`);
   return files.map((path) => join(PROGRAMS, path.replace(/\.ts$/, ".js")));
@@ -156,12 +188,20 @@ async function programs() {
  */
 function test(files, options) {
   const report = join(ROOT, ".cache/test.tap");
-  const reporters = [process.stdout.isTTY ? "spec" : "tap", "tap"].flatMap((name, index) => [`--test-reporter=${name}`, `--test-reporter-destination=${index === 0 ? "stdout" : report}`]);
-  const start = (some) => spawnSync(process.execPath, ["--enable-source-maps", "--test", ...reporters, ...options, ...some], { stdio: "inherit" }).status ?? 1;
+  const reporters = [process.stdout.isTTY ? "spec" : "tap", "tap"].flatMap((name, index) => [
+    `--test-reporter=${name}`,
+    `--test-reporter-destination=${index === 0 ? "stdout" : report}`,
+  ]);
+  const start = (some) =>
+    spawnSync(process.execPath, ["--enable-source-maps", "--test", ...reporters, ...options, ...some], {
+      stdio: "inherit",
+    }).status ?? 1;
   const status = start(files);
   if (status === 0) return 0;
   const text = readFileSync(report, "utf8");
-  const crashed = [...text.matchAll(/^not ok \d+ - (.+\.test\.js)\n(?: .*\n)*?  signal: 'SIG(?:SEGV|ABRT|BUS|ILL)'/gm)].map(([, file]) => file);
+  const crashed = [
+    ...text.matchAll(/^not ok \d+ - (.+\.test\.js)\n(?: .*\n)*? {2}signal: 'SIG(?:SEGV|ABRT|BUS|ILL)'/gm),
+  ].map(([, file]) => file);
   if (crashed.length === 0 || !text.includes(`\n# fail ${crashed.length}\n`)) return status;
   console.error(`build: Node crashed under ${crashed.join(", ")}; once more`);
   return start(crashed);

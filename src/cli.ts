@@ -28,13 +28,16 @@ export async function runCli(args: readonly string[], shell: Shell): Promise<num
     if (verb === "-v" || verb === "--version") return say(shell, `palinode.js ${VERSION}\n`);
     if (verb === "help" || verb === "-h" || verb === "--help") return say(shell, helpText());
     const command = Object.hasOwn(COMMANDS, verb) ? COMMANDS[verb] : undefined;
-    if (command === undefined) throw new UsageError(verb.startsWith("-") ? `unknown option "${verb}"` : `unknown command "${verb}"`);
+    if (command === undefined)
+      throw new UsageError(verb.startsWith("-") ? `unknown option "${verb}"` : `unknown command "${verb}"`);
     const { values, positionals } = readArgs(rest, command);
     if (values.help) return say(shell, `Usage: node palinode.js ${verb} ${command.usage}\n\n${command.help}\n`);
     return await command.run(shell, positionals, values as Record<string, string | boolean>);
   } catch (error) {
     const isWrongUse = error instanceof UsageError;
-    shell.err(`palinode: ${error instanceof Error ? plainText(error.message) : "failed"}\n${isWrongUse ? "Try: node palinode.js --help\n" : ""}`);
+    shell.err(
+      `palinode: ${error instanceof Error ? plainText(error.message) : "failed"}\n${isWrongUse ? "Try: node palinode.js --help\n" : ""}`,
+    );
     return isWrongUse ? 2 : 1;
   }
 }
@@ -43,7 +46,9 @@ function readArgs(args: readonly string[], command: Command) {
   try {
     return parseArgs({ args: [...args], allowPositionals: true, options: { ...command.options, ...COMMON } });
   } catch (error) {
-    throw new UsageError(error instanceof Error ? (error.message.split(". ")[0] ?? "") : "arguments that cannot be read");
+    throw new UsageError(
+      error instanceof Error ? (error.message.split(". ")[0] ?? "") : "arguments that cannot be read",
+    );
   }
 }
 
@@ -53,8 +58,12 @@ function say(shell: Shell, text: string): number {
 }
 
 function helpText(): string {
-  const usages = Object.entries(COMMANDS).map(([verb, { usage, help }]) => [`${verb} ${usage}`.trimEnd(), help] as const);
-  const rows = Object.values(SETTINGS).map(({ variable, fallback, help, shown }) => [variable, `${help}${withDefault(shown ?? inShell(fallback))}`] as const);
+  const usages = Object.entries(COMMANDS).map(
+    ([verb, { usage, help }]) => [`${verb} ${usage}`.trimEnd(), help] as const,
+  );
+  const rows = Object.values(SETTINGS).map(
+    ({ variable, fallback, help, shown }) => [variable, `${help}${withDefault(shown ?? inShell(fallback))}`] as const,
+  );
   rows.splice(2, 0, [TOKEN_FILE_VARIABLE, "a file that holds the token"]);
   return `palinode.js ${VERSION}: persistent memory for Cline from a Palinode server
 

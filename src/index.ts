@@ -7,9 +7,9 @@ import { isMainThread } from "node:worker_threads";
 import { runCli } from "./cli.ts";
 import { createPalinodePlugin } from "./plugin.ts";
 
-export { createPalinodePlugin };
-export type { PalinodeOptions, Profile } from "./settings/index.ts";
 export type { PalinodeHooks, PalinodePlugin } from "./plugin.ts";
+export type { PalinodeOptions, Profile } from "./settings/index.ts";
+export { createPalinodePlugin };
 
 /** The plugin, configured from its surroundings when a session starts. */
 export const plugin = createPalinodePlugin();

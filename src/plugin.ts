@@ -41,10 +41,14 @@ export function createPalinodePlugin(options: PalinodeOptions = {}): PalinodePlu
       try {
         const takesTools = typeof asRecord(api).registerTool === "function";
         const isCore = ctx !== undefined || takesTools;
-        const session = isCore ? roster.startSession(ctx, undefined, takesTools) : roster.startSession({}, asText(asRecord(api).agentId));
+        const session = isCore
+          ? roster.startSession(ctx, undefined, takesTools)
+          : roster.startSession({}, asText(asRecord(api).agentId));
         const tools = session.config.tools ? createTools(session) : [];
         if (!isCore) return { hooks, tools };
-        contribute(asRecord(api), tools, (input) => slashCommand(() => ({ session, read: readConfig(options, process.env, session.cwd) }), input));
+        contribute(asRecord(api), tools, (input) =>
+          slashCommand(() => ({ session, read: readConfig(options, process.env, session.cwd) }), input),
+        );
         return undefined;
       } catch {
         return undefined;
@@ -71,11 +75,19 @@ async function capture(roster: Roster, payload: unknown): Promise<void> {
 }
 
 /** Registers what the host takes; hosts of other versions may lack a kind. */
-function contribute(api: Record<string, unknown>, tools: readonly Tool[], handler: (input: unknown) => Promise<string>): void {
+function contribute(
+  api: Record<string, unknown>,
+  tools: readonly Tool[],
+  handler: (input: unknown) => Promise<string>,
+): void {
   const register = (kind: string, what: unknown): void => {
     if (typeof api[kind] === "function") Reflect.apply(api[kind], api, [what]);
   };
   for (const tool of tools) register("registerTool", tool);
   if (tools.length > 0) register("registerRule", RULE);
-  register("registerCommand", { name: "palinode", description: "Long-term memory: status, search, read, save, why, pause, resume", handler });
+  register("registerCommand", {
+    name: "palinode",
+    description: "Long-term memory: status, search, read, save, why, pause, resume",
+    handler,
+  });
 }

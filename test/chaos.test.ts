@@ -7,32 +7,94 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { captureKey, checkRequest, checkServer, checkState, createClock, createTalk, type Talk } from "./helpers/chaos.ts";
-import { commandOutput, createChat, injected, type Message, type Payload, sent, sharedPrefix, textOf } from "./helpers/chat.ts";
-import { type Fault, startPalinode } from "./palinode/server.ts";
+import {
+  captureKey,
+  checkRequest,
+  checkServer,
+  checkState,
+  createClock,
+  createTalk,
+  type Talk,
+} from "./helpers/chaos.ts";
+import {
+  commandOutput,
+  createChat,
+  injected,
+  type Message,
+  type Payload,
+  sent,
+  sharedPrefix,
+  textOf,
+} from "./helpers/chat.ts";
 import { createRandom, type Random, seedOfRun } from "./helpers/random.ts";
 import { until, waitingCaptures } from "./helpers/scene.ts";
 import { createWorkerHost, type WorkerHost } from "./helpers/worker-host.ts";
+import { type Fault, startPalinode } from "./palinode/server.ts";
 
 declare const REPOSITORY: string;
 
 const STEPS = 300;
 const MINUTE = 60_000;
 const MARK = "zqmark"; // In every memory, and in nothing that a person or a model says.
-const TOPICS = ["roll back a deploy of the api", "retry policy of the payment client", "lint warnings in the shop", "reindex step and its ordering", "certificates on the mail relay", "colours of the landing page", "timeouts between queue and worker", "licence headers in generated code"];
+const TOPICS = [
+  "roll back a deploy of the api",
+  "retry policy of the payment client",
+  "lint warnings in the shop",
+  "reindex step and its ordering",
+  "certificates on the mail relay",
+  "colours of the landing page",
+  "timeouts between queue and worker",
+  "licence headers in generated code",
+];
 const MEMORIES = [
   { file: "decisions/core.md", core: true, summary: `always in view ${MARK}`, body: `Core ${MARK}.` },
-  ...TOPICS.map((topic, index) => ({ file: `m/topic-${index}.md`, body: `About ${topic}: what we know of ${topic} ${MARK}${index}.` })),
+  ...TOPICS.map((topic, index) => ({
+    file: `m/topic-${index}.md`,
+    body: `About ${topic}: what we know of ${topic} ${MARK}${index}.`,
+  })),
 ];
-const TRIGGERS = [0, 1].map((index) => ({ description: TOPICS[index] ?? "", memory_file: `m/topic-${index}.md`, threshold: 0.5, cooldown_hours: 1 }));
+const TRIGGERS = [0, 1].map((index) => ({
+  description: TOPICS[index] ?? "",
+  memory_file: `m/topic-${index}.md`,
+  threshold: 0.5,
+  cooldown_hours: 1,
+}));
 const SECRETS = ["ghp_0123456789abcdefghijABCDEFGHIJ0123", "abc123def456", "hunter22"];
-const LEAKS = [`my key is ${SECRETS[0]} for it`, `export API_KEY=${SECRETS[1]} first`, `see postgres://bob:${SECRETS[2]}@db/shop`];
+const LEAKS = [
+  `my key is ${SECRETS[0]} for it`,
+  `export API_KEY=${SECRETS[1]} first`,
+  `see postgres://bob:${SECRETS[2]}@db/shop`,
+];
 
-const ROUTES = ["*", "/search", "/check-triggers", "/list", "/context/prime", "/read", "/controls/check", "/session-end", "/session-end"];
+const ROUTES = [
+  "*",
+  "/search",
+  "/check-triggers",
+  "/list",
+  "/context/prime",
+  "/read",
+  "/controls/check",
+  "/session-end",
+  "/session-end",
+];
 const FAULTS: Fault[] = [
-  { hang: true }, { hang: true, handled: true }, { delayMs: 60 }, { delayMs: 350 }, { reset: true }, { reset: true, handled: true }, { cut: true },
-  { dripMs: 20 }, { status: 500 }, { status: 503 }, { html: true }, { json: [] }, { json: { results: [{ rel_path: 7 }, null] } }, { json: null },
-  { raw: "{" }, { bigBytes: 3_000_000 }, { redirect: "http://127.0.0.1:9/" },
+  { hang: true },
+  { hang: true, handled: true },
+  { delayMs: 60 },
+  { delayMs: 350 },
+  { reset: true },
+  { reset: true, handled: true },
+  { cut: true },
+  { dripMs: 20 },
+  { status: 500 },
+  { status: 503 },
+  { html: true },
+  { json: [] },
+  { json: { results: [{ rel_path: 7 }, null] } },
+  { json: null },
+  { raw: "{" },
+  { bigBytes: 3_000_000 },
+  { redirect: "http://127.0.0.1:9/" },
 ];
 // The stand-in does a call's work before it refuses, which no server does: captures are refused by its policy instead.
 const REFUSALS: Fault[] = [401, 403, 404, 422, 429].map((status) => ({ status, headers: { "retry-after": "20" } }));
@@ -47,7 +109,9 @@ for (const round of [0, 1]) {
         await run.actions[action]();
         run.check();
       } catch (error) {
-        throw new Error(`step ${step} (${action}): ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+        throw new Error(`step ${step} (${action}): ${error instanceof Error ? error.message : String(error)}`, {
+          cause: error,
+        });
       }
     }
     await run.settle();
@@ -58,14 +122,22 @@ async function openRun(t: TestContext, random: Random) {
   const folder = mkdtempSync(join(tmpdir(), "palinode-chaos-"));
   const stateDir = join(folder, "state");
   const clock = createClock(folder);
-  const server = await startPalinode({ memories: MEMORIES, triggers: TRIGGERS, now: clock.now, rateLimits: { search: 60 } });
+  const server = await startPalinode({
+    memories: MEMORIES,
+    triggers: TRIGGERS,
+    now: clock.now,
+    rateLimits: { search: 60 },
+  });
   const hosts: WorkerHost[] = [];
   t.after(async () => {
     await Promise.all(hosts.map((each) => each.kill()));
     await server.close();
     rmSync(folder, { recursive: true, force: true });
   });
-  const tuning = { PALINODE_CLINE_SESSION_MAX_CHARS: random.pick(["24000", "2500"]), PALINODE_HOOK_RECALL_MAX_RESULTS: random.pick(["1", "3"]) };
+  const tuning = {
+    PALINODE_CLINE_SESSION_MAX_CHARS: random.pick(["24000", "2500"]),
+    PALINODE_HOOK_RECALL_MAX_RESULTS: random.pick(["1", "3"]),
+  };
 
   let count = 0;
   let talk = createTalk("1796000000000_chaos", "conv_0");
@@ -81,8 +153,20 @@ async function openRun(t: TestContext, random: Random) {
   function open(sessionId: string, env: Record<string, string> = {}): WorkerHost {
     const opened = createWorkerHost({
       file: clock.file,
-      env: { HOME: folder, PALINODE_API_URL: server.url, PALINODE_CLINE_STATE_DIR: stateDir, PALINODE_CLINE_HOOK_DEADLINE_MS: "400", PALINODE_HOOK_RECALL_TIMEOUT: "1", PALINODE_HOOK_MIN_MESSAGES: "1", ...tuning, ...env },
-      context: { session: { sessionId }, workspaceInfo: { rootPath: folder, associatedRemoteUrls: ["origin: https://example.com/acme/shop.git"] } },
+      env: {
+        HOME: folder,
+        PALINODE_API_URL: server.url,
+        PALINODE_CLINE_STATE_DIR: stateDir,
+        PALINODE_CLINE_HOOK_DEADLINE_MS: "400",
+        PALINODE_HOOK_RECALL_TIMEOUT: "1",
+        PALINODE_HOOK_MIN_MESSAGES: "1",
+        ...tuning,
+        ...env,
+      },
+      context: {
+        session: { sessionId },
+        workspaceInfo: { rootPath: folder, associatedRemoteUrls: ["origin: https://example.com/acme/shop.git"] },
+      },
     });
     hosts.push(opened);
     return opened;
@@ -92,7 +176,15 @@ async function openRun(t: TestContext, random: Random) {
     count += 1;
     const block = injected(sentBefore).map(textOf).at(-1) ?? "";
     const question = `Question ${count} about the ${random.pick(TOPICS)}`;
-    return random.pick([question, question, question, question, "continue", `${question}, ${random.pick(LEAKS)}`, `${question}: ${block}`]);
+    return random.pick([
+      question,
+      question,
+      question,
+      question,
+      "continue",
+      `${question}, ${random.pick(LEAKS)}`,
+      `${question}: ${block}`,
+    ]);
   }
 
   async function model(of: Talk = talk, by: WorkerHost = host): Promise<void> {
@@ -103,12 +195,19 @@ async function openRun(t: TestContext, random: Random) {
     const sentNow = sent(payload, result);
     checkRequest(requested, sentNow);
     if (of !== talk) return;
-    if (sharedPrefix(hostBefore, requested) === hostBefore.length) assert.equal(sharedPrefix(sentBefore, sentNow), sentBefore.length, "the prefix moved");
+    if (sharedPrefix(hostBefore, requested) === hostBefore.length)
+      assert.equal(sharedPrefix(sentBefore, sentNow), sentBefore.length, "the prefix moved");
     [hostBefore, sentBefore] = [requested, sentNow];
   }
 
   async function finish(of: Talk = talk, by: WorkerHost = host): Promise<void> {
-    of.chat.answer(random.pick([`Done with ${of.prompts()}.`, `It was ${random.pick(LEAKS)}`, injected(sentBefore).map(textOf).join("\n")]));
+    of.chat.answer(
+      random.pick([
+        `Done with ${of.prompts()}.`,
+        `It was ${random.pick(LEAKS)}`,
+        injected(sentBefore).map(textOf).join("\n"),
+      ]),
+    );
     await by.afterRun(of.chat.afterRun(random.pick(["completed", "completed", "failed", "aborted"])));
     ended.set(of.sessionId, of.prompts());
   }
@@ -138,8 +237,21 @@ async function openRun(t: TestContext, random: Random) {
     tool: async () => {
       const command = random.pick(["npm test", `curl -u bob:${SECRETS[2]} x`]);
       const toolCallId = `call_${(count += 1)}`;
-      talk.chat.add({ role: "assistant", content: [{ type: "tool-call", toolCallId, toolName: "run_commands", input: { commands: [command] } }] });
-      talk.chat.add({ role: "tool", content: [{ type: "tool-result", toolCallId, toolName: "run_commands", output: commandOutput(command, `line ${count}`, random.below(2)) }] });
+      talk.chat.add({
+        role: "assistant",
+        content: [{ type: "tool-call", toolCallId, toolName: "run_commands", input: { commands: [command] } }],
+      });
+      talk.chat.add({
+        role: "tool",
+        content: [
+          {
+            type: "tool-result",
+            toolCallId,
+            toolName: "run_commands",
+            output: commandOutput(command, `line ${count}`, random.below(2)),
+          },
+        ],
+      });
       await model();
     },
     again: () => model(),
@@ -173,7 +285,11 @@ async function openRun(t: TestContext, random: Random) {
       const path = random.pick(ROUTES);
       const isSafe = path === "*" || path === "/session-end" || path === "/read";
       const lost: Fault[] = path === "/session-end" ? Array<Fault>(10).fill({ reset: true }) : [];
-      server.fault(path, random.pick([...FAULTS, ...lost, ...(isSafe ? [] : REFUSALS)]), random.pick(path === "/session-end" ? [3, 6] : [1, 2, 5]));
+      server.fault(
+        path,
+        random.pick([...FAULTS, ...lost, ...(isSafe ? [] : REFUSALS)]),
+        random.pick(path === "/session-end" ? [3, 6] : [1, 2, 5]),
+      );
     },
     policy: async () => {
       server.policy.capture = random.pick([null, null, null, "capture_paused"]);
@@ -183,12 +299,30 @@ async function openRun(t: TestContext, random: Random) {
       mend();
       clock.move(6 * MINUTE); // Past every pause.
     },
-    clock: async () => clock.move(random.pick([-10 * MINUTE, 40_000, 2 * MINUTE, 6 * MINUTE, 6 * MINUTE, 40 * MINUTE, 5 * 60 * MINUTE])),
+    clock: async () =>
+      clock.move(random.pick([-10 * MINUTE, 40_000, 2 * MINUTE, 6 * MINUTE, 6 * MINUTE, 40 * MINUTE, 5 * 60 * MINUTE])),
   };
   type Action = keyof typeof actions;
   const anytime: Action[] = ["kill", "fault", "mend", "mend", "clock", "policy", "otherSession"];
-  const running: Action[] = [...anytime, ...Array<Action>(6).fill("tool"), ...Array<Action>(5).fill("end"), "prompt", "again", "killInModel", "restart", "resume"];
-  const idle: Action[] = [...anytime, ...Array<Action>(12).fill("prompt"), "restart", "resume", "undo", "killInRun", "end"];
+  const running: Action[] = [
+    ...anytime,
+    ...Array<Action>(6).fill("tool"),
+    ...Array<Action>(5).fill("end"),
+    "prompt",
+    "again",
+    "killInModel",
+    "restart",
+    "resume",
+  ];
+  const idle: Action[] = [
+    ...anytime,
+    ...Array<Action>(12).fill("prompt"),
+    "restart",
+    "resume",
+    "undo",
+    "killInRun",
+    "end",
+  ];
 
   function mend(): void {
     for (const path of ROUTES) server.fault(path, null);
@@ -203,14 +337,18 @@ async function openRun(t: TestContext, random: Random) {
       if (!name.startsWith("sessions/")) assert.ok(!text.includes(MARK), `memory in ${name}`);
       const captured = name.startsWith("sessions/") ? Number((JSON.parse(text) as { captured: number }).captured) : 0;
       if (captured > 0) queued.add(`${name.slice("sessions/".length, -".json".length)} ${captured}`);
-      if (name.startsWith("queue/")) queued.add(captureKey((JSON.parse(text) as { body: Record<string, unknown> }).body));
+      if (name.startsWith("queue/"))
+        queued.add(captureKey((JSON.parse(text) as { body: Record<string, unknown> }).body));
     }
   }
 
   return {
     actions,
     check,
-    choose: (): Action => (talk.prompts() >= 24 && !isRunning ? "nextSession" : random.pick(talk.prompts() > 0 && isRunning ? running : idle)),
+    choose: (): Action =>
+      talk.prompts() >= 24 && !isRunning
+        ? "nextSession"
+        : random.pick(talk.prompts() > 0 && isRunning ? running : idle),
     /** The server works again, every owner is gone: later sessions deliver what is left. */
     async settle(): Promise<void> {
       mend();
@@ -223,9 +361,18 @@ async function openRun(t: TestContext, random: Random) {
       });
       check();
       const captured = new Set(server.sessions.map(captureKey));
-      assert.deepEqual([...queued].filter((key) => !captured.has(key)), [], "captures lost");
+      assert.deepEqual(
+        [...queued].filter((key) => !captured.has(key)),
+        [],
+        "captures lost",
+      );
       for (const [id, prompts] of ended) {
-        const most = Math.max(0, ...server.sessions.filter((body) => body.session_id === id).map((body) => Number(captureKey(body).split(" ")[1])));
+        const most = Math.max(
+          0,
+          ...server.sessions
+            .filter((body) => body.session_id === id)
+            .map((body) => Number(captureKey(body).split(" ")[1])),
+        );
         assert.ok(most >= prompts, `${id} ended with ${prompts} prompts, ${most} were captured`);
       }
     },
@@ -255,7 +402,9 @@ const CHILD = `
   setInterval(() => undefined, 1000);
 `;
 
-test(`a SIGKILL at any moment of a run's end loses nothing and doubles nothing (SEED=${seedOfRun()})`, { timeout: 240_000 }, async (t) => {
+test(`a SIGKILL at any moment of a run's end loses nothing and doubles nothing (SEED=${seedOfRun()})`, {
+  timeout: 240_000,
+}, async (t) => {
   const random = createRandom(seedOfRun());
   const folder = mkdtempSync(join(tmpdir(), "palinode-kill-"));
   const stateDir = join(folder, "state");
@@ -279,8 +428,18 @@ test(`a SIGKILL at any moment of a run's end loses nothing and doubles nothing (
       beforeModel: chat.beforeModel(),
       ...(prompts > 1 ? { afterRun: chat.afterRun() } : {}),
     });
-    const env = { PATH: process.env.PATH, HOME: folder, PALINODE_API_URL: server.url, PALINODE_CLINE_STATE_DIR: stateDir, PALINODE_CLINE_HOOK_DEADLINE_MS: "2700" };
-    const child = spawn(process.execPath, ["--input-type=module", "-e", CHILD, "--", `file://${join(REPOSITORY, "dist/palinode.js")}`, given], { env, stdio: ["ignore", "pipe", "inherit"] });
+    const env = {
+      PATH: process.env.PATH,
+      HOME: folder,
+      PALINODE_API_URL: server.url,
+      PALINODE_CLINE_STATE_DIR: stateDir,
+      PALINODE_CLINE_HOOK_DEADLINE_MS: "2700",
+    };
+    const child = spawn(
+      process.execPath,
+      ["--input-type=module", "-e", CHILD, "--", `file://${join(REPOSITORY, "dist/palinode.js")}`, given],
+      { env, stdio: ["ignore", "pipe", "inherit"] },
+    );
     children.push(child);
     await once(child.stdout as NonNullable<ChildProcess["stdout"]>, "data");
     return child;
@@ -289,16 +448,21 @@ test(`a SIGKILL at any moment of a run's end loses nothing and doubles nothing (
   const ids = Array.from({ length: 25 }, (_, round) => `17960000000${10 + round}_kill`);
   for (let first = 0; first < ids.length; first += 5) {
     server.fault("/session-end", { delayMs: random.below(100) });
-    await Promise.all(ids.slice(first, first + 5).map(async (id) => {
-      const delay = random.below(150);
-      const child = await start(id, 3);
-      const exit = once(child, "exit");
-      setTimeout(() => child.kill("SIGKILL"), delay);
-      await exit;
-      checkState(stateDir, []);
-    }));
+    await Promise.all(
+      ids.slice(first, first + 5).map(async (id) => {
+        const delay = random.below(150);
+        const child = await start(id, 3);
+        const exit = once(child, "exit");
+        setTimeout(() => child.kill("SIGKILL"), delay);
+        await exit;
+        checkState(stateDir, []);
+      }),
+    );
   }
   server.fault("/session-end", null);
   await deliver(stateDir, (id) => start(id, 1));
-  assert.deepEqual(server.sessions.map(captureKey).sort(), ids.map((id) => `${id} 3`));
+  assert.deepEqual(
+    server.sessions.map(captureKey).sort(),
+    ids.map((id) => `${id} 3`),
+  );
 });

@@ -1,8 +1,8 @@
 // Whatever the server or the host does, the run goes on: no hook fails, outlives its deadline or leaves anything behind.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Fault } from "./palinode/server.ts";
 import { openScene, ROLLBACK_PROMPT } from "./helpers/scene.ts";
+import type { Fault } from "./palinode/server.ts";
 
 const ROUTES = ["/controls/check", "/context/prime", "/list", "/check-triggers", "/read", "/search", "/session-end"];
 const FAULTS: Record<string, Fault> = {
@@ -20,13 +20,15 @@ const FAULTS: Record<string, Fault> = {
   "a reset": { reset: true },
   "a cut body": { cut: true },
   "a page": { html: true },
-  "null": { json: null },
+  null: { json: null },
   "a number": { json: 7 },
   "a text": { json: "prose" },
   "an empty object": { json: {} },
-  "rows of every type": { json: [null, 1, "x", [], {}, { rel_path: 3, snippet: {}, raw_score: "0.9" }, { file: [], memory_file: {} }] },
+  "rows of every type": {
+    json: [null, 1, "x", [], {}, { rel_path: 3, snippet: {}, raw_score: "0.9" }, { file: [], memory_file: {} }],
+  },
   "nested nonsense": { json: { results: { results: [] }, allowed: "no", content: [], core_memories: 3 } },
-  "no JSON": { raw: "{\"a\": " },
+  "no JSON": { raw: '{"a": ' },
   "16 MB": { bigBytes: 16 * 1024 * 1024 },
   "a redirect": { redirect: "http://127.0.0.1:9/elsewhere" },
   "a trickle": { dripMs: 20 },
@@ -45,7 +47,10 @@ for (const [name, fault] of Object.entries(FAULTS)) {
       chat.answer("ok");
       await finish();
       assert.deepEqual([host.failures, host.violations, host.status], [[], [], "ready"], route);
-      assert.ok(blocks.every((text) => text.startsWith("<palinode-memory>") && text.isWellFormed()), route);
+      assert.ok(
+        blocks.every((text) => text.startsWith("<palinode-memory>") && text.isWellFormed()),
+        route,
+      );
       await host.kill();
       await server.close();
     }
@@ -53,7 +58,12 @@ for (const [name, fault] of Object.entries(FAULTS)) {
 }
 
 test("what other routes answered is used when one hangs", async (t) => {
-  for (const [route, digest, recall] of [["/check-triggers", 1, 1], ["/search", 1, 0], ["/list", 0, 1], ["/context/prime", 1, 1]] as const) {
+  for (const [route, digest, recall] of [
+    ["/check-triggers", 1, 1],
+    ["/search", 1, 0],
+    ["/list", 0, 1],
+    ["/context/prime", 1, 1],
+  ] as const) {
     const { server, chat, memory } = await openScene(t, { env: { PALINODE_CLINE_HOOK_DEADLINE_MS: "1500" } });
     server.fault(route, { hang: true });
     chat.say(ROLLBACK_PROMPT);
@@ -65,7 +75,9 @@ test("what other routes answered is used when one hangs", async (t) => {
 
 test("a server that is not there costs no run anything, nor does one with no such name", async (t) => {
   for (const url of ["http://127.0.0.1:9", "http://palinode.invalid:6340", "not a url"]) {
-    const { host, chat, memory, finish } = await openScene(t, { env: { PALINODE_API_URL: url, PALINODE_HOOK_MIN_MESSAGES: "1" } });
+    const { host, chat, memory, finish } = await openScene(t, {
+      env: { PALINODE_API_URL: url, PALINODE_HOOK_MIN_MESSAGES: "1" },
+    });
     chat.say(ROLLBACK_PROMPT);
     assert.deepEqual(await memory(), []);
     await finish();
@@ -86,11 +98,33 @@ test("malformed payloads of any shape are met with silence", async (t) => {
   const { host, chat } = await openScene(t);
   chat.say(ROLLBACK_PROMPT);
   const { snapshot, request } = chat.beforeModel();
-  const messages = [null, 1, "x", [], {}, { role: "user" }, { role: "user", content: 5 }, { role: "user", content: [null, 3, {}, { type: "text", text: 9 }] }, { role: 4, content: "x", id: {} }];
+  const messages = [
+    null,
+    1,
+    "x",
+    [],
+    {},
+    { role: "user" },
+    { role: "user", content: 5 },
+    { role: "user", content: [null, 3, {}, { type: "text", text: 9 }] },
+    { role: 4, content: "x", id: {} },
+  ];
   const payloads: unknown[] = [
-    undefined, null, 1, "x", [], {}, { snapshot: null }, { snapshot: {}, request: {} }, { snapshot: { messages: {} }, request: { messages: "x" } },
-    { snapshot: { messages }, request: { messages } }, { snapshot: { ...snapshot, conversationId: {} }, request }, { snapshot, request: { messages: null } },
-    { snapshot: { messages: [] }, request: { messages: [] } }, { request }, { snapshot: { ...snapshot, parentAgentId: 7 }, request },
+    undefined,
+    null,
+    1,
+    "x",
+    [],
+    {},
+    { snapshot: null },
+    { snapshot: {}, request: {} },
+    { snapshot: { messages: {} }, request: { messages: "x" } },
+    { snapshot: { messages }, request: { messages } },
+    { snapshot: { ...snapshot, conversationId: {} }, request },
+    { snapshot, request: { messages: null } },
+    { snapshot: { messages: [] }, request: { messages: [] } },
+    { request },
+    { snapshot: { ...snapshot, parentAgentId: 7 }, request },
   ];
   for (const payload of payloads) {
     await host.beforeModel(payload);
@@ -100,10 +134,20 @@ test("malformed payloads of any shape are met with silence", async (t) => {
 });
 
 test("answers with thousands of rows cost no hook its deadline", async (t) => {
-  const row = (index: number) => ({ memory_file: `m/${index}.md`, description: `${index} ${"several words of a long description ".repeat(40)}`, score: 0.9 });
+  const row = (index: number) => ({
+    memory_file: `m/${index}.md`,
+    description: `${index} ${"several words of a long description ".repeat(40)}`,
+    score: 0.9,
+  });
   const { server, host, chat, memory } = await openScene(t);
   server.fault("/check-triggers", { json: Array.from({ length: 1000 }, (_, index) => row(index)) });
-  server.fault("/search", { json: Array.from({ length: 3000 }, (_, index) => ({ rel_path: `s/${index}.md`, snippet: row(index).description, raw_score: 0.9 })) });
+  server.fault("/search", {
+    json: Array.from({ length: 3000 }, (_, index) => ({
+      rel_path: `s/${index}.md`,
+      snippet: row(index).description,
+      raw_score: 0.9,
+    })),
+  });
   for (let prompt = 0; prompt < 6; prompt += 1) {
     chat.say(`${ROLLBACK_PROMPT} (${prompt})`);
     await memory();
@@ -113,7 +157,9 @@ test("answers with thousands of rows cost no hook its deadline", async (t) => {
 });
 
 test("a timed-out prompt is not asked again, and the worker can end by itself", async (t) => {
-  const { server, host, chat, memory } = await openScene(t, { env: { PALINODE_CLINE_HOOK_DEADLINE_MS: "100", PALINODE_HOOK_RECALL_TIMEOUT: "0.3" } });
+  const { server, host, chat, memory } = await openScene(t, {
+    env: { PALINODE_CLINE_HOOK_DEADLINE_MS: "100", PALINODE_HOOK_RECALL_TIMEOUT: "0.3" },
+  });
   server.fault("*", { hang: true });
   chat.say(ROLLBACK_PROMPT);
   assert.deepEqual(await memory(), []);
@@ -125,7 +171,10 @@ test("a timed-out prompt is not asked again, and the worker can end by itself", 
 });
 
 test("nothing is ever printed", async (t) => {
-  const { server, host, chat, memory, finish } = await openScene(t, { logger: false, env: { PALINODE_HOOK_MIN_MESSAGES: "1", PALINODE_HOOK_RECALL_THRESHOLD: "nonsense" } });
+  const { server, host, chat, memory, finish } = await openScene(t, {
+    logger: false,
+    env: { PALINODE_HOOK_MIN_MESSAGES: "1", PALINODE_HOOK_RECALL_THRESHOLD: "nonsense" },
+  });
   chat.say(ROLLBACK_PROMPT);
   await memory();
   await finish();

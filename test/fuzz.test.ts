@@ -7,5 +7,6 @@ const CASES = 75;
 
 for (const { name, open } of FUZZERS) {
   const seed = fuzzSeed(20_261_130);
-  test(`${CASES} odd ${name} break no promise (PALINODE_FUZZ_SEED=${seed})`, async () => fuzz(await open(), CASES, seed));
+  test(`${CASES} odd ${name} break no promise (PALINODE_FUZZ_SEED=${seed})`, async () =>
+    fuzz(await open(), CASES, seed));
 }

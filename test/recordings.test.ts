@@ -5,8 +5,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { injected, type Message, type Payload, sent, sharedPrefix, textOf, wire } from "./helpers/chat.ts";
-import type { Fields } from "./palinode/store.ts";
 import { openScene, type Scene } from "./helpers/scene.ts";
+import type { Fields } from "./palinode/store.ts";
 
 declare const REPOSITORY: string;
 
@@ -25,12 +25,18 @@ const MEMORIES = [
 
 function read(name: string): Line[] {
   const text = readFileSync(join(REPOSITORY, `test/recordings/hooks/${name}.jsonl`), "utf8");
-  return text.split("\n").filter((line) => line !== "").map((line) => JSON.parse(line) as Line);
+  return text
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line) as Line);
 }
 
 async function replay(t: TestContext, name: string): Promise<{ scene: Scene; calls: Call[] }> {
   const [setup, ...lines] = read(name);
-  const scene = await openScene(t, { server: { memories: MEMORIES }, context: setup?.payload as unknown as Record<string, unknown> });
+  const scene = await openScene(t, {
+    server: { memories: MEMORIES },
+    context: setup?.payload as unknown as Record<string, unknown>,
+  });
   const calls: Call[] = [];
   for (const { hook, payload } of lines) {
     if (hook === "beforeModel") {
@@ -50,7 +56,11 @@ for (const name of ["tool-loop", "steer", "hook-context", "subagent", "compactio
     const { calls } = await replay(t, name);
     const root = calls.filter((call) => call.payload.snapshot.parentAgentId == null);
     for (const [index, call] of root.entries()) {
-      assert.deepEqual(wire(call.sent.filter((message) => injected([message]).length === 0)), wire(call.host), "the host's own messages stay as they are");
+      assert.deepEqual(
+        wire(call.sent.filter((message) => injected([message]).length === 0)),
+        wire(call.host),
+        "the host's own messages stay as they are",
+      );
       const previous = root[index - 1];
       if (previous === undefined || sharedPrefix(previous.host, call.host) < previous.host.length) continue;
       assert.equal(sharedPrefix(previous.sent, call.sent), previous.sent.length, `request ${index + 1}`);
@@ -63,7 +73,8 @@ for (const name of ["tool-loop", "steer", "hook-context", "subagent", "compactio
     for (const call of calls) {
       call.sent.forEach((message, index) => {
         const before = call.sent[index - 1];
-        if (injected([message]).length > 0 && Array.isArray(before?.content)) assert.ok(!before.content.some((part: { type: string }) => part.type === "tool-call"));
+        if (injected([message]).length > 0 && Array.isArray(before?.content))
+          assert.ok(!before.content.some((part: { type: string }) => part.type === "tool-call"));
       });
     }
   });
@@ -71,7 +82,9 @@ for (const name of ["tool-loop", "steer", "hook-context", "subagent", "compactio
   test(`${name}: the digest is in every request of the root agent, once`, async (t) => {
     const { calls } = await replay(t, name);
     for (const call of calls) {
-      const digests = injected(call.sent).filter((message) => textOf(message).includes("## Palinode memory (session start)"));
+      const digests = injected(call.sent).filter((message) =>
+        textOf(message).includes("## Palinode memory (session start)"),
+      );
       assert.equal(digests.length, call.payload.snapshot.parentAgentId == null ? 1 : 0);
     }
   });
@@ -98,12 +111,21 @@ test("steer: what a person says during a run is recalled for", async (t) => {
   const { scene, calls } = await replay(t, "steer");
   const queries = scene.server.calls("/search").map((call) => (call.body as { query: string }).query);
   assert.ok(queries.includes("Actually also check the retry policy while you are there"));
-  assert.match(injected(calls.at(-1)?.sent ?? []).map(textOf).at(-1) ?? "", /m\/steer\.md/);
+  assert.match(
+    injected(calls.at(-1)?.sent ?? [])
+      .map(textOf)
+      .at(-1) ?? "",
+    /m\/steer\.md/,
+  );
 });
 
 test("hook-context: what another plugin adds is neither recalled for nor captured", async (t) => {
   const { scene } = await replay(t, "hook-context");
-  assert.ok(scene.server.requests.every((request) => !request.text.includes("hook_context") && !request.text.includes("2 warnings")));
+  assert.ok(
+    scene.server.requests.every(
+      (request) => !request.text.includes("hook_context") && !request.text.includes("2 warnings"),
+    ),
+  );
 });
 
 test("subagent: children get no memory and are not captured as sessions of their own", async (t) => {

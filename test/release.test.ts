@@ -26,7 +26,11 @@ test("the README's release line puts the released file into the plugins folder",
 
 test("the README's release line installs nothing when file and checksum differ, or one is missing", async (t) => {
   const changed = Buffer.concat([BUNDLE, Buffer.from("\n")]);
-  for (const files of [{ "palinode.js": changed, "palinode.js.sha256": CHECKSUM }, { "palinode.js": BUNDLE }, { "palinode.js.sha256": CHECKSUM }] as Record<string, Buffer>[]) {
+  for (const files of [
+    { "palinode.js": changed, "palinode.js.sha256": CHECKSUM },
+    { "palinode.js": BUNDLE },
+    { "palinode.js.sha256": CHECKSUM },
+  ] as Record<string, Buffer>[]) {
     const home = emptyHome(t);
     assert.notEqual((await runInstallLine(home, files)).code, 0);
     assert.ok(!existsSync(join(home, ".cline")));

@@ -48,7 +48,11 @@ function filesBelow(folder: string): string[] {
 
 test("a room uses only rooms below it, and of those only what their index.ts lists", () => {
   const files = filesBelow("src");
-  assert.deepEqual(files.filter((file) => floorOf(file) < 0), [], "a file stands in no room");
+  assert.deepEqual(
+    files.filter((file) => floorOf(file) < 0),
+    [],
+    "a file stands in no room",
+  );
   const wrong = files.flatMap((file) => complaintsAbout(file, readFileSync(join(REPOSITORY, "src", file), "utf8")));
   assert.deepEqual(wrong, []);
 });

@@ -1,6 +1,17 @@
 // Files that belong to the user or to Cline: reads them with suspicion, replaces them as a whole. What the plugin keeps
 // for itself is state.ts.
-import { existsSync, lstatSync, mkdirSync, readFileSync, realpathSync, renameSync, rmSync, type Stats, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname } from "node:path";
 import { asRecord, parseJson } from "./json.ts";
 
@@ -43,7 +54,9 @@ export function replaceFile(path: string, data: string | Uint8Array, mode: numbe
     renameSync(temporary, path);
   } catch (error) {
     if (existsSync(temporary)) rmSync(temporary);
-    throw new Error(`cannot write ${path} (${codeOf(error)}): ${dirname(path)} has to be a folder that you may write to`);
+    throw new Error(
+      `cannot write ${path} (${codeOf(error)}): ${dirname(path)} has to be a folder that you may write to`,
+    );
   }
 }
 

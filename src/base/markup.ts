@@ -4,7 +4,9 @@ import { clean, oneLine } from "./text.ts";
 
 /** Returns lines of multi-line memory text, safe and without empty lines: an empty line would end a cut block. */
 export function safeLines(text: string): string[] {
-  const lines = clean(text).split("\n").map((line) => line.trimEnd());
+  const lines = clean(text)
+    .split("\n")
+    .map((line) => line.trimEnd());
   return defuse(lines.filter((line) => line !== "").join("\n")).split("\n");
 }
 
@@ -87,11 +89,29 @@ export function dropSpans(text: string, tag: string, toEnd: boolean): string {
 
 /** Tags that hosts, providers and this plugin give a meaning to: memory must not be able to forge them. */
 const RESERVED_TAGS = [
-  "palinode[\\w-]*", "user[_-]?(?:input|command|message|prompt)[\\w-]*", "hook[_-]?context", "mode[_-]?notice",
-  "system[\\w-]*", "environment[_-]?details", "(?:file|folder|url)[_-]?content", "task", "new[_-]?task", "feedback",
-  "answer", "explicit[_-]?instructions", "workspace[_-][\\w-]*", "(?:antml:)?(?:invoke|parameter|function[_-][\\w-]*)",
-  "tool[_-][\\w-]*", "command[_-][\\w-]*", "local[_-]command[\\w-]*", "bash[_-][\\w-]*", "ide[_-][\\w-]*",
-  "thinking", "assistant", "human", "user",
+  "palinode[\\w-]*",
+  "user[_-]?(?:input|command|message|prompt)[\\w-]*",
+  "hook[_-]?context",
+  "mode[_-]?notice",
+  "system[\\w-]*",
+  "environment[_-]?details",
+  "(?:file|folder|url)[_-]?content",
+  "task",
+  "new[_-]?task",
+  "feedback",
+  "answer",
+  "explicit[_-]?instructions",
+  "workspace[_-][\\w-]*",
+  "(?:antml:)?(?:invoke|parameter|function[_-][\\w-]*)",
+  "tool[_-][\\w-]*",
+  "command[_-][\\w-]*",
+  "local[_-]command[\\w-]*",
+  "bash[_-][\\w-]*",
+  "ide[_-][\\w-]*",
+  "thinking",
+  "assistant",
+  "human",
+  "user",
 ].join("|");
 
 /** What makes an opening bracket dangerous, in readable form: a reserved tag, `<|special|>` tokens, also cut ones, `[SYSTEM]`. */
@@ -119,7 +139,8 @@ export function defuse(text: string): string {
   return clean(text)
     .replace(BRACKETED, (part) => defusedBracket(part[0] as string, readable(part.slice(1))) + part.slice(1))
     .replace(HEADING_LINE, (line, indent: string, signs: string, title: string) =>
-      OUR_HEADING.test(readable(title)) ? `${indent}\\${signs}${title}` : line);
+      OUR_HEADING.test(readable(title)) ? `${indent}\\${signs}${title}` : line,
+    );
 }
 
 function defusedBracket(bracket: string, name: string): string {

@@ -15,22 +15,50 @@ const PRIVATE_KEY_TAIL = new RegExp(`^[\\s\\S]*?-----END ${KEY_BLOCK}`);
 const ISSUED_TOKENS = new RegExp(
   [
     // GitHub, GitLab, Slack
-    "gh[pousr]_\\w{16,999}", "github_pat_\\w{20,999}", "glpat-[\\w-]{16,999}", "xox[a-z]-[\\w-]{10,999}", "xapp-[\\w-]{20,999}",
+    "gh[pousr]_\\w{16,999}",
+    "github_pat_\\w{20,999}",
+    "glpat-[\\w-]{16,999}",
+    "xox[a-z]-[\\w-]{10,999}",
+    "xapp-[\\w-]{20,999}",
     // AWS, Google, DigitalOcean, Tailscale, Supabase
-    "(?:AKIA|ASIA|AGPA|AROA)[0-9A-Z]{16}(?![0-9A-Z])", "AIza[\\w-]{30,999}", "ya29\\.[\\w-]{16,999}", "do[opr]_v1_\\w{32,999}",
-    "tskey-[\\w-]{16,999}", "sbp_\\w{20,999}",
+    "(?:AKIA|ASIA|AGPA|AROA)[0-9A-Z]{16}(?![0-9A-Z])",
+    "AIza[\\w-]{30,999}",
+    "ya29\\.[\\w-]{16,999}",
+    "do[opr]_v1_\\w{32,999}",
+    "tskey-[\\w-]{16,999}",
+    "sbp_\\w{20,999}",
     // Google OAuth, Vault, Grafana, Figma, Notion, Square, New Relic, Mailgun, Twilio
-    "GOCSPX-[\\w-]{20,99}", "hvs\\.[\\w-]{20,999}", "glsa_\\w{20,99}", "figd_[\\w-]{20,99}", "ntn_\\w{20,99}", "sq0(?:atp|csp)-[\\w-]{20,99}", "NRAK-\\w{20,99}",
-    "key-[0-9a-f]{32}(?![0-9a-f])", "SK[0-9a-f]{32}(?![0-9a-f])",
+    "GOCSPX-[\\w-]{20,99}",
+    "hvs\\.[\\w-]{20,999}",
+    "glsa_\\w{20,99}",
+    "figd_[\\w-]{20,99}",
+    "ntn_\\w{20,99}",
+    "sq0(?:atp|csp)-[\\w-]{20,99}",
+    "NRAK-\\w{20,99}",
+    "key-[0-9a-f]{32}(?![0-9a-f])",
+    "SK[0-9a-f]{32}(?![0-9a-f])",
     // Package registries
-    "npm_\\w{30,999}", "pypi-\\w[\\w-]{30,999}", "dckr_pat_[\\w-]{20,999}",
+    "npm_\\w{30,999}",
+    "pypi-\\w[\\w-]{30,999}",
+    "dckr_pat_[\\w-]{20,999}",
     // Stripe, Shopify, SendGrid, Linear, Atlassian, Telegram, age
-    "[sr]k_(?:live|test)_\\w{10,999}", "whsec_\\w{16,999}", "shp(?:at|ca|pa|ss)_\\w{20,999}", "SG\\.[\\w-]{16,999}\\.[\\w-]{16,999}",
-    "lin_api_\\w{20,999}", "ATATT3[\\w-]{20,999}", "\\d{8,10}:AA[\\w-]{30,999}", "AGE-SECRET-KEY-1\\w{20,999}",
+    "[sr]k_(?:live|test)_\\w{10,999}",
+    "whsec_\\w{16,999}",
+    "shp(?:at|ca|pa|ss)_\\w{20,999}",
+    "SG\\.[\\w-]{16,999}\\.[\\w-]{16,999}",
+    "lin_api_\\w{20,999}",
+    "ATATT3[\\w-]{20,999}",
+    "\\d{8,10}:AA[\\w-]{30,999}",
+    "AGE-SECRET-KEY-1\\w{20,999}",
     "sk-(?:ant|proj|or-v1)-[\\w-]{20,999}",
     // Model providers. `sk-` also ends words (`task-…`) and starts names (`sk-learn-…`): a long part has to have a digit.
     "(?<![A-Za-z0-9](?<!\\\\[nrt]|\\[[\\d;]{0,9}m))sk-(?:\\w{1,20}-){0,5}(?=\\w{0,60}\\d)\\w{16,999}[\\w-]*",
-    "hf_\\w{20,999}", "gsk_\\w{20,999}", "xai-\\w{20,999}", "pplx-\\w{20,999}", "r8_\\w{20,999}", "nvapi-[\\w-]{20,999}",
+    "hf_\\w{20,999}",
+    "gsk_\\w{20,999}",
+    "xai-\\w{20,999}",
+    "pplx-\\w{20,999}",
+    "r8_\\w{20,999}",
+    "nvapi-[\\w-]{20,999}",
     // JWTs, and all else that starts as JSON does in base64
     "eyJ[\\w-]{12,9999}(?:\\.[\\w-]{0,9999}){0,2}",
   ].join("|"),
@@ -43,7 +71,10 @@ const QUOTE = "\\\\{0,7}[\"'`]";
 const QUOTED = `(?<quote>${QUOTE})[^\\n]*?(?:(?<!\\\\)\\k<quote>|(?=\\n)|$)`;
 const BARE = "[^\\s\"'`<>]+";
 /** A value as a shell puts words together (`ab"cd"`): parts touch, and there is no punctuation where they do. */
-const VALUE = new RegExp(`(?:${QUOTED}|${BARE})(?:(?<![,;:&|=(\\[{\\\\])(?=["']?[^\\s"'\`,;:&|)\\]}<>\\\\])(?:"[^"\\n]*"?|'[^'\\n]*'?|${BARE}))*`, "y");
+const VALUE = new RegExp(
+  `(?:${QUOTED}|${BARE})(?:(?<![,;:&|=(\\[{\\\\])(?=["']?[^\\s"'\`,;:&|)\\]}<>\\\\])(?:"[^"\\n]*"?|'[^'\\n]*'?|${BARE}))*`,
+  "y",
+);
 
 /** What stands between a name and its value: `NAME=`, `"name": `, `name => "`, `name := `, `<name>…</`. */
 const LINK = `(?:${QUOTE})?\\]?[ \\t]*(?:=>(?=[ \\t]*["'])|:=|=(?![=>])|:(?!:)|>(?=[^\\s<>]{1,400}</))[ \\t]*`;
@@ -68,7 +99,8 @@ const ABOUT_SECRETS = /_(?:url|uri|endpoint|path|file|name|type|count|limit|budg
 
 const NUMBER = /^["']?\d[\d.,]{0,14}[kKM%]?(?![\w-])/;
 /** Types and constants: code that only names a secret. */
-const NO_SECRET = /^(?:string|str|number|int|bool(?:ean)?|bytes|any|unknown|null|none|undefined|true|false|optional|promise)(?![^\s,;)\]}<|&[])/i;
+const NO_SECRET =
+  /^(?:string|str|number|int|bool(?:ean)?|bytes|any|unknown|null|none|undefined|true|false|optional|promise)(?![^\s,;)\]}<|&[])/i;
 const FOLDER = /^["']?(?:[/~.]|[A-Za-z]:)/;
 /** A word with something that prose seldom has. */
 const UNLIKE_PROSE = /^(?:\\{0,7}["'`]|\S{0,100}[\d!@#$%^&*+/=])/;
@@ -81,25 +113,43 @@ const TOLD: readonly (readonly [RegExp, string])[] = [
   [/\b([a-z][a-z0-9+.-]{1,20}:\/\/)[^\s/@:"'<>]{0,200}:[^\s/"'<>]{1,400}@/gi, `$1${MARK}@`],
   [/(https?:\/\/)[^\s/@:"'<>]{16,400}@/gi, `$1${MARK}@`],
   // The header, with a scheme or without
-  [/(authorization(?:\\{0,7}["'])?[ \t]*[:=][ \t]*(?:\\{0,7}["'`])?)(?:(?:bearer|basic|token|digest|apikey)[ \t]+)?[^\s"'`,\\]+/gi, `$1${MARK}`],
+  [
+    /(authorization(?:\\{0,7}["'])?[ \t]*[:=][ \t]*(?:\\{0,7}["'`])?)(?:(?:bearer|basic|token|digest|apikey)[ \t]+)?[^\s"'`,\\]+/gi,
+    `$1${MARK}`,
+  ],
   // Cookies, and signatures in addresses
   [/((?:set-)?cookie(?:\\{0,7}["'])?[ \t]*:[ \t]*(?:\\{0,7}["'`])?)[^\s"'`\\][^\n"'`\\]{0,4000}/gi, `$1${MARK}`],
   [/([?&](?:sig|signature|x-amz-signature)=)[^\s&"'`<>]{8,999}/gi, `$1${MARK}`],
   // mysql -pPASSWORD: the flag and its value are one word
   [/(\b(?:mysql|mysqldump|mysqladmin|mariadb)\b[^\n|;&]{0,200}?[ \t]-p)[^\s"']{3,200}/g, `$1${MARK}`],
   // Programs whose short flag takes a password
-  [/(\b(?:sshpass|redis-cli|(?:docker|podman)[ \t]+login)\b[^\n|;&]{0,200}?[ \t]-[pa][ \t]?)(?:"[^"\n]*"?|'[^'\n]*'?|[^\s"']{1,400})/g, `$1${MARK}`],
-  [/(\bgh[ \t]+secret[ \t]+set\b[^\n|;&]{0,200}?[ \t](?:--body|-b)[ \t=]{1,9})(?:"[^"\n]*"?|'[^'\n]*'?|[^\s"']{1,400})/g, `$1${MARK}`],
+  [
+    /(\b(?:sshpass|redis-cli|(?:docker|podman)[ \t]+login)\b[^\n|;&]{0,200}?[ \t]-[pa][ \t]?)(?:"[^"\n]*"?|'[^'\n]*'?|[^\s"']{1,400})/g,
+    `$1${MARK}`,
+  ],
+  [
+    /(\bgh[ \t]+secret[ \t]+set\b[^\n|;&]{0,200}?[ \t](?:--body|-b)[ \t=]{1,9})(?:"[^"\n]*"?|'[^'\n]*'?|[^\s"']{1,400})/g,
+    `$1${MARK}`,
+  ],
   // aws configure set aws_secret_access_key VALUE
-  [/(\b(?:set|config)[ \t]{1,9}(?:--[\w-]{1,40}[ \t]{1,9}){0,3}\S{0,100}(?:token|passw(?:or)?d|secret|(?:api|access|private|auth)[_-]?key)\w{0,20}[ \t]{1,9})(?=\S{0,100}[\d!@#$%^&*+/=])["']?[^\s"']{4,400}/gi, `$1${MARK}`],
+  [
+    /(\b(?:set|config)[ \t]{1,9}(?:--[\w-]{1,40}[ \t]{1,9}){0,3}\S{0,100}(?:token|passw(?:or)?d|secret|(?:api|access|private|auth)[_-]?key)\w{0,20}[ \t]{1,9})(?=\S{0,100}[\d!@#$%^&*+/=])["']?[^\s"']{4,400}/gi,
+    `$1${MARK}`,
+  ],
   // curl -u user:password; numbers are ids (`docker run -u 1000:1000`)
   [/((?:^|\s)(?:-u|--(?:proxy-)?user)[ \t=]{0,9}(["'])[^\s:"']{1,100}:)[^\n]*?(?=\2|\n|$)/g, `$1${MARK}`],
-  [/((?:^|\s)(?:-u|--(?:proxy-)?user)[ \t=]{0,9}(?!\d{1,9}:\d)[^\s:"']{1,100}:)(?!\/\/)(?:"[^"\n]*"?|'[^'\n]*'?|[^\s"']+)/g, `$1${MARK}`],
+  [
+    /((?:^|\s)(?:-u|--(?:proxy-)?user)[ \t=]{0,9}(?!\d{1,9}:\d)[^\s:"']{1,100}:)(?!\/\/)(?:"[^"\n]*"?|'[^'\n]*'?|[^\s"']+)/g,
+    `$1${MARK}`,
+  ],
 ];
 const SPOKEN: readonly (readonly [RegExp, string])[] = [
   [/\b(bearer|basic)[ \t]{1,9}(?=[^\s"']{0,200}\d|[^\s"']{24})[\w.~+/=-]{8,9999}/gi, `$1 ${MARK}`],
   // "the password is …": without a digit it would be prose
-  [/\b((?:password|passphrase|passcode|token|secret|api key|access key)[ \t]{1,9}(?:is|was)[:=]?[ \t]{1,9}["'`]?)(?=\S{0,100}\d)[^\s"'`]{6,999}/gi, `$1${MARK}`],
+  [
+    /\b((?:password|passphrase|passcode|token|secret|api key|access key)[ \t]{1,9}(?:is|was)[:=]?[ \t]{1,9}["'`]?)(?=\S{0,100}\d)[^\s"'`]{6,999}/gi,
+    `$1${MARK}`,
+  ],
 ];
 
 /** Returns `text` with secrets replaced by `[redacted]`. Linear; never throws. */

@@ -56,6 +56,9 @@ export function plainText(text: string): string {
 /** Writes a value as JSON. */
 export function printJson(shell: Shell, value: unknown): void {
   // JSON leaves these as they are; to a terminal they are the start of an escape sequence.
-  const text = JSON.stringify(value, null, 2).replace(/[\u007f-\u009f]/g, (char) => `\\u00${char.charCodeAt(0).toString(16)}`);
+  const text = JSON.stringify(value, null, 2).replace(
+    /[\u007f-\u009f]/g,
+    (char) => `\\u00${char.charCodeAt(0).toString(16)}`,
+  );
   shell.out(`${text}\n`);
 }

@@ -1,7 +1,18 @@
 // The one writer of state files. Every file is private, is replaced as a whole, and is read with suspicion: what cannot
 // be read is set aside under another name, and the session goes on without it.
 import { createHash } from "node:crypto";
-import { readdir, readdirSync, readFileSync, renameSync, rm, rmSync, stat, statSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  readdir,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rm,
+  rmSync,
+  stat,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { makeFolder } from "./files.ts";
@@ -78,7 +89,9 @@ export function openState(folder: string, onTrouble: (what: string) => void = ()
         return true;
       } catch (error) {
         attempt(() => rmSync(temporary, { force: true }));
-        tell(`${name} could not be written (${error instanceof Error ? ((error as NodeJS.ErrnoException).code ?? error.message) : "unknown"})`);
+        tell(
+          `${name} could not be written (${error instanceof Error ? ((error as NodeJS.ErrnoException).code ?? error.message) : "unknown"})`,
+        );
         return false;
       }
     },
@@ -93,7 +106,12 @@ export function openState(folder: string, onTrouble: (what: string) => void = ()
     },
     touch: (name) => attempt(() => utimesSync(path(name), new Date(), new Date())),
     remove: (name) => attempt(() => rmSync(path(name), { force: true })),
-    list: (name) => attempt(() => readdirSync(path(name)).filter((file) => !file.endsWith(".tmp")).sort()) ?? [],
+    list: (name) =>
+      attempt(() =>
+        readdirSync(path(name))
+          .filter((file) => !file.endsWith(".tmp"))
+          .sort(),
+      ) ?? [],
     writtenAt: (name) => attempt(() => statSync(path(name)).mtimeMs),
     prune: (name, limits, now) => prune(path(name), limits, now).catch(() => undefined),
   };
@@ -108,14 +126,18 @@ export function fileStem(id: string): string {
 }
 
 /**
- * Not `node:fs/promises`: Node 20 gives those a null request in a worker thread that is being ended, and the whole process
+ * Not the promises of `node:fs`: Node 20 gives those a null request in a worker thread that is being ended, and the whole process
  * goes down with it (node::fs::ReadDir, GetReqWrap).
  */
 const readFolder = promisify(readdir);
 const lookAt = promisify(stat);
 const removeFile = promisify(rm);
 
-async function prune(folder: string, { maxFiles, maxAgeMs }: { maxFiles: number; maxAgeMs: number }, now: number): Promise<void> {
+async function prune(
+  folder: string,
+  { maxFiles, maxAgeMs }: { maxFiles: number; maxAgeMs: number },
+  now: number,
+): Promise<void> {
   const names = await readFolder(folder);
   const files: { name: string; at: number }[] = [];
   for (const name of names) {

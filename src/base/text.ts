@@ -7,10 +7,12 @@ export const CUT_MARK = "… [cut]";
 
 const LINE_BREAKS = /\r\n?|[\u2028\u2029\u0085]/g;
 // Control characters except tab and newline, then the invisible ones that can hide or reorder text.
-const INVISIBLE = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F\u00AD\u061C\u180E\u200B\u200E\u200F\u202A-\u202E\u2060-\u206F\uFEFF\uFFF9-\uFFFB\u{E0000}-\u{E007F}]/gu;
+const INVISIBLE =
+  /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F\u00AD\u061C\u180E\u200B\u200E\u200F\u202A-\u202E\u2060-\u206F\uFEFF\uFFF9-\uFFFB\u{E0000}-\u{E007F}]/gu;
 // Joiners and variation selectors belong in emoji and in some scripts, never beside markup or Latin letters. (A run is
 // looked at from its start only: from every place in it, time would grow with the square.)
-const JOINERS_IN_MARKUP = /(?<=[<>/\w-])[\u200C\u200D\uFE00-\uFE0F]+|(?<![\u200C\u200D\uFE00-\uFE0F])[\u200C\u200D\uFE00-\uFE0F]+(?=[<>/\w-])/g;
+const JOINERS_IN_MARKUP =
+  /(?<=[<>/\w-])[\u200C\u200D\uFE00-\uFE0F]+|(?<![\u200C\u200D\uFE00-\uFE0F])[\u200C\u200D\uFE00-\uFE0F]+(?=[<>/\w-])/g;
 
 /** Scripts that pack a word into few characters, with the marks of their words, and full-width punctuation. */
 const DENSE = /[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Hangul}\uFF01-\uFF20]/u;
@@ -64,7 +66,9 @@ export function digestOf(text: string): string {
 
 /** Returns clean text on one line, white space folded. */
 export function oneLine(text: string): string {
-  return clean(text).replace(/\s{2,}|[^\S ]/g, " ").trim();
+  return clean(text)
+    .replace(/\s{2,}|[^\S ]/g, " ")
+    .trim();
 }
 
 /** Returns how much a person said: one a character, two where the script packs a word into few (CJK, kana, hangul). */

@@ -66,7 +66,8 @@ export function dropTail({ state }: Sender, tail: string): void {
 
 /** Keeps the folders of waiting and refused captures within bounds, whatever the server does. Does not block. */
 export async function tidy(state: State, now: number): Promise<void> {
-  for (const folder of ["queue", "refused", "tails"]) await state.prune(folder, { maxFiles: MAX_FILES, maxAgeMs: MAX_AGE_MS }, now);
+  for (const folder of ["queue", "refused", "tails"])
+    await state.prune(folder, { maxFiles: MAX_FILES, maxAgeMs: MAX_AGE_MS }, now);
 }
 
 /** Sends a session's capture: as the file that `keepTail` left, or directly where nothing is kept. Never rejects. */
@@ -129,7 +130,12 @@ async function send(sender: Sender, claim: string, item: Item): Promise<Reason |
   const isRefused = status === 400 || status === 413 || status === 422;
   const { unknownSince: _, ...known } = item;
   const isUnknown = !isRefused && !NEVER_ARRIVED.includes(reason);
-  release(sender, claim, { ...known, reason, refusals: item.refusals + (isRefused ? 1 : 0), ...(isUnknown ? { unknownSince: started } : {}) });
+  release(sender, claim, {
+    ...known,
+    reason,
+    refusals: item.refusals + (isRefused ? 1 : 0),
+    ...(isUnknown ? { unknownSince: started } : {}),
+  });
   return reason;
 }
 
@@ -160,7 +166,10 @@ async function lookUp(sender: Sender, item: Item, sentAt: number): Promise<{ isS
   const project = asText(item.body.project);
   const hash = createHash("sha256").update(summary).digest("hex").slice(0, 8);
   for (const date of datesFrom(sentAt)) {
-    const own = project === undefined ? `insights/session-end-${date}-${hash}.md` : `projects/session-end-${date}-${project}-${hash}.md`;
+    const own =
+      project === undefined
+        ? `insights/session-end-${date}-${hash}.md`
+        : `projects/session-end-${date}-${project}-${hash}.md`;
     for (const file of [own, `daily/${date}.md`]) {
       try {
         const { content } = asRecord(await sender.client.get("/read", { file_path: file }, limitsOf(sender)));
@@ -168,7 +177,8 @@ async function lookUp(sender: Sender, item: Item, sentAt: number): Promise<{ isS
         if (typeof content !== "string") return { isStored: false, reason: "bad-response" };
         if (holdsEntry(content, item)) return { isStored: true };
       } catch (error) {
-        if (!(error instanceof PalinodeError && error.status === 404)) return { isStored: false, reason: reasonOf(error) };
+        if (!(error instanceof PalinodeError && error.status === 404))
+          return { isStored: false, reason: reasonOf(error) };
       }
     }
   }
@@ -221,7 +231,12 @@ function readItem(raw: unknown): Item | undefined {
   if (asText(sessionId) === undefined) return undefined;
   if (typeof prompts !== "number" || !isTime(createdAt) || typeof pid !== "number") return undefined;
   return {
-    sessionId: String(sessionId), tail: asText(tail) ?? String(sessionId), prompts, createdAt, pid, body: asRecord(body),
+    sessionId: String(sessionId),
+    tail: asText(tail) ?? String(sessionId),
+    prompts,
+    createdAt,
+    pid,
+    body: asRecord(body),
     refusals: typeof refusals === "number" ? refusals : 0,
     ...(isTime(unknownSince) ? { unknownSince } : {}),
   };
@@ -233,7 +248,9 @@ function limitsOf({ signal }: Sender) {
 
 /** A post may have arrived just before or after midnight (UTC, as the server counts). */
 function datesFrom(sentAt: number): Set<string> {
-  return new Set([sentAt - POST_TIMEOUT_MS, sentAt, sentAt + POST_TIMEOUT_MS].map((at) => new Date(at).toISOString().slice(0, 10)));
+  return new Set(
+    [sentAt - POST_TIMEOUT_MS, sentAt, sentAt + POST_TIMEOUT_MS].map((at) => new Date(at).toISOString().slice(0, 10)),
+  );
 }
 
 function tailName(tail: string): string {

@@ -2,7 +2,20 @@
 // nothing that was injected can come back as memory.
 import { asRecord } from "../base/json.ts";
 import { clipMarked, oneLine } from "../base/text.ts";
-import { bareWords, createdAtOf, isFailed, type Message, modelOf, type Outcome, promptsOf, textsOf, toolCallsOf, toolResultsOf, withoutThinking, workOf } from "../cline/index.ts";
+import {
+  bareWords,
+  createdAtOf,
+  isFailed,
+  type Message,
+  modelOf,
+  type Outcome,
+  promptsOf,
+  textsOf,
+  toolCallsOf,
+  toolResultsOf,
+  withoutThinking,
+  workOf,
+} from "../cline/index.ts";
 import { redacted, safe } from "../server/index.ts";
 
 export const MAX_SUMMARY_CHARS = 1200;
@@ -21,7 +34,10 @@ export interface Capture {
 }
 
 /** Returns the body of `POST /session-end`. Both lists are always sent: without them the server refuses more markup. */
-export function sessionEndBody(capture: Capture, session: { sessionId: string; project: string; cwd: string | undefined; trigger: string }): Record<string, unknown> {
+export function sessionEndBody(
+  capture: Capture,
+  session: { sessionId: string; project: string; cwd: string | undefined; trigger: string },
+): Record<string, unknown> {
   return {
     summary: capture.summary,
     decisions: [],
@@ -47,15 +63,27 @@ export function isDue(prompts: number, captured: number, minMessages: number): b
 export function savedByAgent(transcript: readonly Message[], captured: number): boolean {
   const since = promptsOf(transcript)[captured];
   const recent = since === undefined ? [] : transcript.slice(transcript.indexOf(since));
-  const done = new Set(recent.flatMap(toolResultsOf).filter((result) => !isFailed(result)).map((result) => result.id));
+  const done = new Set(
+    recent
+      .flatMap(toolResultsOf)
+      .filter((result) => !isFailed(result))
+      .map((result) => result.id),
+  );
   // An MCP server prefixes its name to the tool's.
-  return recent.flatMap(toolCallsOf).some((call) => /(?:^|[^a-z])palinode_session_end$/.test(call.name) && done.has(call.id));
+  return recent
+    .flatMap(toolCallsOf)
+    .some((call) => /(?:^|[^a-z])palinode_session_end$/.test(call.name) && done.has(call.id));
 }
 
 /** Returns the capture of a transcript: at most 1,200 characters, redacted, free of markup that the server refuses. */
 export function captureOf(transcript: readonly Message[]): Capture {
   const prompts = promptsOf(transcript);
-  return { summary: summaryOf(transcript, prompts), prompts: prompts.length, model: safe(modelOf(transcript) ?? "") || undefined, durationSeconds: durationOf(transcript) };
+  return {
+    summary: summaryOf(transcript, prompts),
+    prompts: prompts.length,
+    model: safe(modelOf(transcript) ?? "") || undefined,
+    durationSeconds: durationOf(transcript),
+  };
 }
 
 function summaryOf(transcript: readonly Message[], prompts: readonly Message[]): string {
@@ -78,7 +106,10 @@ function labelled(label: string, text: string | undefined, maxChars: number): st
 
 /** Returns the newest text of the assistant, or "". */
 export function lastAnswer(transcript: readonly Message[]): string {
-  const answer = transcript.findLast((message) => asRecord(message).role === "assistant" && textsOf(message).some((text) => withoutThinking(text).trim() !== ""));
+  const answer = transcript.findLast(
+    (message) =>
+      asRecord(message).role === "assistant" && textsOf(message).some((text) => withoutThinking(text).trim() !== ""),
+  );
   return answer === undefined ? "" : textsOf(answer).map(withoutThinking).join("\n");
 }
 

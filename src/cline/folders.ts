@@ -29,8 +29,12 @@ const EXTENSION = join("User", "globalStorage", "saoudrizwan.claude-dev");
 const EDITORS = ["Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf"];
 /** Servers that an editor starts on a remote machine, in the home folder there. */
 const SERVERS: Readonly<Record<string, string>> = {
-  ".vscode-server": "Code", ".vscode-server-insiders": "Code - Insiders", ".vscode-remote": "Code", ".vscodium-server": "VSCodium",
-  ".cursor-server": "Cursor", ".windsurf-server": "Windsurf",
+  ".vscode-server": "Code",
+  ".vscode-server-insiders": "Code - Insiders",
+  ".vscode-remote": "Code",
+  ".vscodium-server": "VSCodium",
+  ".cursor-server": "Cursor",
+  ".windsurf-server": "Windsurf",
 };
 
 /**
@@ -38,12 +42,27 @@ const SERVERS: Readonly<Record<string, string>> = {
  * other systems are looked at too: homes are shared and mounted.
  */
 export function extensionRoots(env: NodeJS.ProcessEnv): ExtensionRoot[] {
-  const given = set(env, "PALINODE_CLINE_ROOTS")?.split(delimiter).filter((path) => path.trim() !== "");
-  if (given) return given.map((path) => ({ editor: EDITORS.findLast((name) => path.includes(name)) ?? "Code", path: tasksRoot(path) }));
+  const given = set(env, "PALINODE_CLINE_ROOTS")
+    ?.split(delimiter)
+    .filter((path) => path.trim() !== "");
+  if (given)
+    return given.map((path) => ({
+      editor: EDITORS.findLast((name) => path.includes(name)) ?? "Code",
+      path: tasksRoot(path),
+    }));
   const home = homeDir(env);
-  const folders = [set(env, "XDG_CONFIG_HOME") ?? join(home, ".config"), join(home, "Library", "Application Support"), set(env, "APPDATA") ?? join(home, "AppData", "Roaming")];
-  const local = folders.flatMap((folder) => EDITORS.map((editor) => ({ editor, path: join(folder, editor, EXTENSION) })));
-  return [...local, ...Object.entries(SERVERS).map(([folder, editor]) => ({ editor, path: join(home, folder, "data", EXTENSION) }))];
+  const folders = [
+    set(env, "XDG_CONFIG_HOME") ?? join(home, ".config"),
+    join(home, "Library", "Application Support"),
+    set(env, "APPDATA") ?? join(home, "AppData", "Roaming"),
+  ];
+  const local = folders.flatMap((folder) =>
+    EDITORS.map((editor) => ({ editor, path: join(folder, editor, EXTENSION) })),
+  );
+  return [
+    ...local,
+    ...Object.entries(SERVERS).map(([folder, editor]) => ({ editor, path: join(home, folder, "data", EXTENSION) })),
+  ];
 }
 
 /** Somebody may name the folder of the extension, or the one around it. */
@@ -54,9 +73,15 @@ function tasksRoot(path: string): string {
 
 /** Returns the folders that Cline loads plugins from, in its order: of two plugins with one name the later wins. */
 export function pluginFolders(env: NodeJS.ProcessEnv, workspace: string): string[] {
-  const folders = [join(workspace, ".cline", "plugins"), join(clineDir(env), "plugins"), join(homeDir(env), "Documents", "Cline", "Plugins")];
+  const folders = [
+    join(workspace, ".cline", "plugins"),
+    join(clineDir(env), "plugins"),
+    join(homeDir(env), "Documents", "Cline", "Plugins"),
+  ];
   // A folder that is reached by two ways is one: its only copy is not one too many.
-  return folders.filter((folder, index) => folders.findIndex((other) => realFolder(other) === realFolder(folder)) === index);
+  return folders.filter(
+    (folder, index) => folders.findIndex((other) => realFolder(other) === realFolder(folder)) === index,
+  );
 }
 
 /** Returns Cline's file of MCP servers. */

@@ -1,5 +1,41 @@
 // What Cline is to this plugin: its messages, what a person said in them, what its tools did, where it keeps things.
-export { clineDataDir, clineDir, clineLogFile, clineSessionsDir, type ExtensionRoot, extensionRoots, globalSettingsFile, hubRecordFile, mcpSettingsFile, pluginFolders } from "./folders.ts";
-export { createdAtOf, type HookCall, type Message, modelOf, partsOf, readHookCall, readSetupContext, type SetupContext, textsOf, toolCallsOf, type ToolResult, toolResultsOf } from "./messages.ts";
-export { bareWords, fingerprint, INJECTED_KIND, isPrompt, newestPrompt, newestPromptKeys, type Prompt, promptKey, promptKeys, promptsOf, withoutThinking } from "./prompt.ts";
+export {
+  clineDataDir,
+  clineDir,
+  clineLogFile,
+  clineSessionsDir,
+  type ExtensionRoot,
+  extensionRoots,
+  globalSettingsFile,
+  hubRecordFile,
+  mcpSettingsFile,
+  pluginFolders,
+} from "./folders.ts";
+export {
+  createdAtOf,
+  type HookCall,
+  type Message,
+  modelOf,
+  partsOf,
+  readHookCall,
+  readSetupContext,
+  type SetupContext,
+  type ToolResult,
+  textsOf,
+  toolCallsOf,
+  toolResultsOf,
+} from "./messages.ts";
+export {
+  bareWords,
+  fingerprint,
+  INJECTED_KIND,
+  isPrompt,
+  newestPrompt,
+  newestPromptKeys,
+  type Prompt,
+  promptKey,
+  promptKeys,
+  promptsOf,
+  withoutThinking,
+} from "./prompt.ts";
 export { entriesOf, isFailed, type Outcome, workOf } from "./work.ts";

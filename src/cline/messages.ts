@@ -78,9 +78,14 @@ export function readSetupContext(ctx: unknown): SetupContext {
   return {
     sessionId: asText(asRecord(session).sessionId),
     cwd: asText(rootPath) ?? asText(cwd),
-    remoteUrls: Array.isArray(associatedRemoteUrls) ? associatedRemoteUrls.filter((url) => typeof url === "string") : [],
+    remoteUrls: Array.isArray(associatedRemoteUrls)
+      ? associatedRemoteUrls.filter((url) => typeof url === "string")
+      : [],
     logger: typeof logger === "object" && logger !== null ? (logger as Logger) : undefined,
-    onDispose: typeof onDispose === "function" ? (cleanUp) => void Promise.resolve(Reflect.apply(onDispose, ctx, [cleanUp])).catch(() => undefined) : undefined,
+    onDispose:
+      typeof onDispose === "function"
+        ? (cleanUp) => void Promise.resolve(Reflect.apply(onDispose, ctx, [cleanUp])).catch(() => undefined)
+        : undefined,
   };
 }
 
@@ -107,7 +112,14 @@ export function toolCallsOf(message: Message): ToolCall[] {
 export function toolResultsOf(message: Message): ToolResult[] {
   return partsOf(message).flatMap((part) =>
     part.type === "tool-result"
-      ? [{ id: textOf(part.toolCallId), name: textOf(part.toolName), output: parsed(part.output), isError: part.isError === true }]
+      ? [
+          {
+            id: textOf(part.toolCallId),
+            name: textOf(part.toolName),
+            output: parsed(part.output),
+            isError: part.isError === true,
+          },
+        ]
       : [],
   );
 }

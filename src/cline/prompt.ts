@@ -10,9 +10,19 @@ import { type Message, partsOf, textsOf, toolCallsOf, toolResultsOf } from "./me
 export const INJECTED_KIND = "palinode-recall";
 
 /** Envelopes that hold what the host added beside a person's words. */
-const HOST_TAGS = ["mode_notice", "environment_details", "file_content", "folder_content", "url_content", "hook_context", "SYSTEM_NOTICE", "explicit_instructions"] as const;
+const HOST_TAGS = [
+  "mode_notice",
+  "environment_details",
+  "file_content",
+  "folder_content",
+  "url_content",
+  "hook_context",
+  "SYSTEM_NOTICE",
+  "explicit_instructions",
+] as const;
 
-const WRAPPED = /^\s*(?:<mode_notice>[^<]{0,400}<\/mode_notice>\s*)?<(?:user_input|user_command|user_message|task|feedback|answer)\b/;
+const WRAPPED =
+  /^\s*(?:<mode_notice>[^<]{0,400}<\/mode_notice>\s*)?<(?:user_input|user_command|user_message|task|feedback|answer)\b/;
 const LEFTOVER_ENVELOPE = /<\/?user_(?:input|command)\b[^<>]*>/g;
 const HOST_OPENING = /^\s*(?:<hook_context\b|\[SYSTEM\]|<environment_details>)/;
 
@@ -50,7 +60,11 @@ export function newestPrompt(transcript: readonly Message[]): Prompt | undefined
 /** Returns the keys of the newest prompt and of those before it that no answer parts from it. */
 export function newestPromptKeys(transcript: readonly Message[]): string[] {
   const keys: string[] = [];
-  for (let index = transcript.findLastIndex(isPrompt); index >= 0 && asRecord(transcript[index]).role !== "assistant"; index -= 1) {
+  for (
+    let index = transcript.findLastIndex(isPrompt);
+    index >= 0 && asRecord(transcript[index]).role !== "assistant";
+    index -= 1
+  ) {
     if (isPrompt(transcript[index] as Message)) keys.push(promptKey(transcript, index));
   }
   return keys;
@@ -63,7 +77,11 @@ export function promptsOf(transcript: readonly Message[]): Message[] {
 
 /** Returns the keys of all prompts of a transcript that have an id. */
 export function promptKeys(transcript: readonly Message[]): Set<string> {
-  return new Set(promptsOf(transcript).filter((message) => asText(asRecord(message).id) !== undefined).map((message) => promptKey([message], 0)));
+  return new Set(
+    promptsOf(transcript)
+      .filter((message) => asText(asRecord(message).id) !== undefined)
+      .map((message) => promptKey([message], 0)),
+  );
 }
 
 /** Returns what the person said, without envelopes, attachments, our own blocks and `<private>` spans; maybe empty. */
@@ -74,7 +92,12 @@ export function bareWords(message: Message): string {
   const spoken = wrapped.length > 0 ? wrapped : texts;
   // Basic compaction folds all prompts into one message, a part each: the newest is the last.
   const newest = asRecord(asRecord(message).metadata).kind === "compaction" ? spoken.slice(-1) : spoken;
-  return dropPrivate(newest.map(unwrap).filter((text) => text !== "").join("\n")).trim();
+  return dropPrivate(
+    newest
+      .map(unwrap)
+      .filter((text) => text !== "")
+      .join("\n"),
+  ).trim();
 }
 
 /** Returns what an assistant says without the thinking that some models write ahead of it. */

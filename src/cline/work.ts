@@ -1,7 +1,7 @@
 // What was done in a session, by what its tools reported: commands with their exit codes, files read and edited, errors.
 // Shared by captures and by the reading of past sessions; how it is worded is theirs.
 import { asRecord, asText } from "../base/json.ts";
-import { type Message, textsOf, toolCallsOf, type ToolResult, toolResultsOf } from "./messages.ts";
+import { type Message, type ToolResult, textsOf, toolCallsOf, toolResultsOf } from "./messages.ts";
 
 /** One thing that a tool was asked for, and how it went. */
 export interface Outcome {
@@ -51,11 +51,16 @@ export function workOf(transcript: readonly Message[]): Work {
     for (const outcome of outcomesOf(result, entries, RUNS.test(name), input)) outcomes.push(outcome);
     const failed = entries.filter((entry) => entry.isFailed);
     // Of a command the exit code says enough.
-    failed.filter(({ exitCode }) => !RUNS.test(name) || exitCode === undefined).forEach(({ error, text }) => errors.add(error ?? text));
+    failed
+      .filter(({ exitCode }) => !RUNS.test(name) || exitCode === undefined)
+      .forEach(({ error, text }) => errors.add(error ?? text));
     if (failed.length === entries.length) continue;
     editedFiles(name, input).forEach((file) => edited.add(file));
     const lost = new Set(failed.map(({ query }) => query));
-    if (READS.test(name)) pathsIn(input).filter((path) => !lost.has(path)).forEach((path) => read.add(path));
+    if (READS.test(name))
+      pathsIn(input)
+        .filter((path) => !lost.has(path))
+        .forEach((path) => read.add(path));
   }
   errors.delete("");
   return { outcomes, read: [...read], edited: [...edited], errors: [...errors] };
@@ -85,16 +90,30 @@ function toEntry(raw: unknown, isCallFailed: boolean): Entry {
   const parts = textsOf({ content: Array.isArray(raw) ? raw : Array.isArray(content) ? content : [] });
   const said = [raw, error, result, message, text, ...parts].flatMap((part) => asText(part) ?? []).join("\n");
   const isGood = success === true;
-  return { query: asText(query), error: told, text: said, exitCode: isGood ? 0 : exitCodeOf(said), isFailed: success === false || (!isGood && (isCallFailed || isError === true || told !== undefined)) };
+  return {
+    query: asText(query),
+    error: told,
+    text: said,
+    exitCode: isGood ? 0 : exitCodeOf(said),
+    isFailed: success === false || (!isGood && (isCallFailed || isError === true || told !== undefined)),
+  };
 }
 
 function outcomesOf({ output }: ToolResult, entries: readonly Entry[], isCommand: boolean, input: unknown): Outcome[] {
-  if (Array.isArray(output)) return entries.flatMap(({ query, isFailed, exitCode }) => (query === undefined ? [] : [{ query, isCommand, isFailed, exitCode }]));
+  if (Array.isArray(output))
+    return entries.flatMap(({ query, isFailed, exitCode }) =>
+      query === undefined ? [] : [{ query, isCommand, isFailed, exitCode }],
+    );
   const { command, commands } = asRecord(input);
   const named = asText(command) === undefined ? (Array.isArray(commands) ? commands : [commands]) : [command];
   const queries = named.flatMap((entry) => asText(entry) ?? asText(asRecord(entry).command) ?? []);
   const whole = queries.length === 1 ? entries[0] : undefined;
-  return queries.map((query) => ({ query, isCommand, isFailed: whole !== undefined && (whole.isFailed || Boolean(whole.exitCode)), exitCode: whole?.exitCode }));
+  return queries.map((query) => ({
+    query,
+    isCommand,
+    isFailed: whole !== undefined && (whole.isFailed || Boolean(whole.exitCode)),
+    exitCode: whole?.exitCode,
+  }));
 }
 
 /** Returns the exit code that a host's words about a command name, or undefined. */
@@ -107,7 +126,9 @@ function editedFiles(tool: string, input: unknown): string[] {
   if (EDITS.test(tool)) return pathsIn(asRecord(input)).slice(0, 1);
   if (tool !== "apply_patch") return [];
   const text = asText(input) ?? asText(asRecord(input).input) ?? asText(asRecord(input).patch) ?? "";
-  return [...text.matchAll(/^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$/gm)].map((match) => String(match[1]).trim());
+  return [...text.matchAll(/^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$/gm)].map((match) =>
+    String(match[1]).trim(),
+  );
 }
 
 /** Returns the paths of a tool's input, in any of the shapes that the host takes. */

@@ -5,7 +5,7 @@ import { clip, oneLine } from "../base/text.ts";
 import { readSetupContext } from "../cline/index.ts";
 import { MemoryError } from "../server/index.ts";
 import { createSession, newSurroundings, type Session, setPaused } from "../session/index.ts";
-import { readConfig, type ReadConfig } from "../settings/index.ts";
+import { type ReadConfig, readConfig } from "../settings/index.ts";
 import { MEMORY_TYPES, read, save, search } from "./memory.ts";
 import { type Reply, status, why } from "./status.ts";
 
@@ -20,13 +20,23 @@ interface Verb {
   readonly help: string;
   readonly options?: NonNullable<Command["options"]>;
   /** Returns what to say. Throws `UsageError` and `MemoryError`, both with words for the user. */
-  run(desk: Desk, words: string, values: Readonly<Record<string, string | boolean | undefined>>): Promise<Reply> | Reply;
+  run(
+    desk: Desk,
+    words: string,
+    values: Readonly<Record<string, string | boolean | undefined>>,
+  ): Promise<Reply> | Reply;
 }
 
 const VERBS: Readonly<Record<string, Verb>> = {
-  status: { usage: "", help: "how server, settings and channels are", run: ({ session, read }) => status(session, read) },
+  status: {
+    usage: "",
+    help: "how server, settings and channels are",
+    run: ({ session, read }) => status(session, read),
+  },
   search: {
-    usage: "WORDS", help: "searches memory", options: { limit: { type: "string" } },
+    usage: "WORDS",
+    help: "searches memory",
+    options: { limit: { type: "string" } },
     async run({ session }, words, { limit = "5" }) {
       if (!/^[1-9]\d?$/.test(String(limit))) throw new UsageError("--limit is a number from 1 to 99");
       const hits = await search(session, needed(words, "search WORDS"), Number(limit));
@@ -35,25 +45,39 @@ const VERBS: Readonly<Record<string, Verb>> = {
     },
   },
   read: {
-    usage: "FILE", help: "shows one memory file",
+    usage: "FILE",
+    help: "shows one memory file",
     async run({ session }, path) {
       const text = await read(session, needed(path, "read FILE"));
       return { data: { path, text }, text };
     },
   },
   save: {
-    usage: "TEXT", help: "saves a memory", options: { type: { type: "string" }, title: { type: "string" }, core: { type: "boolean" } },
+    usage: "TEXT",
+    help: "saves a memory",
+    options: { type: { type: "string" }, title: { type: "string" }, core: { type: "boolean" } },
     async run({ session }, content, { type, title, core }) {
-      if (type !== undefined && !(MEMORY_TYPES as readonly unknown[]).includes(type)) throw new UsageError(`--type is one of ${MEMORY_TYPES.join(", ")}`);
+      if (type !== undefined && !(MEMORY_TYPES as readonly unknown[]).includes(type))
+        throw new UsageError(`--type is one of ${MEMORY_TYPES.join(", ")}`);
       const saved = await save(session, {
         content: needed(content, "save TEXT"),
-        ...(typeof type === "string" ? { type } : {}), ...(typeof title === "string" ? { title } : {}), ...(core === true ? { core: true } : {}),
+        ...(typeof type === "string" ? { type } : {}),
+        ...(typeof title === "string" ? { title } : {}),
+        ...(core === true ? { core: true } : {}),
       });
       return { data: saved, text: [`Saved as ${saved.path}.`, ...saved.notes].join(" ") };
     },
   },
-  why: { usage: "", help: "what the last prompts were given from memory, and why not more", run: ({ session }) => why(session) },
-  pause: { usage: "", help: "mutes recall and capture in this workspace", run: ({ session }) => pause(session, session.now()) },
+  why: {
+    usage: "",
+    help: "what the last prompts were given from memory, and why not more",
+    run: ({ session }) => why(session),
+  },
+  pause: {
+    usage: "",
+    help: "mutes recall and capture in this workspace",
+    run: ({ session }) => pause(session, session.now()),
+  },
   resume: { usage: "", help: "ends the pause", run: ({ session }) => pause(session, undefined) },
 };
 
@@ -70,13 +94,17 @@ export async function slashCommand(desk: () => Desk, input: unknown): Promise<st
   try {
     return plainText((await verb.run(desk(), words.trim(), {})).text);
   } catch (error) {
-    return error instanceof MemoryError || error instanceof UsageError ? plainText(error.message) : "That failed. See: node palinode.js doctor";
+    return error instanceof MemoryError || error instanceof UsageError
+      ? plainText(error.message)
+      : "That failed. See: node palinode.js doctor";
   }
 }
 
 function toCommand({ run, usage, help, options }: Verb): Command {
   return {
-    usage: `${usage}${Object.keys(options ?? {}).map((name) => ` [--${name}${options?.[name]?.type === "string" ? ` ${name.toUpperCase()}` : ""}]`).join("")} [--json]`.trim(),
+    usage: `${usage}${Object.keys(options ?? {})
+      .map((name) => ` [--${name}${options?.[name]?.type === "string" ? ` ${name.toUpperCase()}` : ""}]`)
+      .join("")} [--json]`.trim(),
     help,
     options: { ...options, json: { type: "boolean" } },
     async run(shell, words, values) {
@@ -94,8 +122,12 @@ function toCommand({ run, usage, help, options }: Verb): Command {
 
 function pause(session: Session, since: number | undefined): Reply {
   const { cwd = "", state } = session;
-  if (!setPaused(state, cwd, since)) throw new MemoryError("That could not be noted: the state folder is not writable, or PALINODE_CLINE_PERSIST is 0.");
-  const text = since === undefined ? "Memory is on in this workspace." : "Memory is paused in this workspace: no recall, no capture, until resume.";
+  if (!setPaused(state, cwd, since))
+    throw new MemoryError("That could not be noted: the state folder is not writable, or PALINODE_CLINE_PERSIST is 0.");
+  const text =
+    since === undefined
+      ? "Memory is on in this workspace."
+      : "Memory is paused in this workspace: no recall, no capture, until resume.";
   return { data: { isPaused: since !== undefined, workspace: cwd }, text };
 }
 
@@ -105,6 +137,8 @@ function needed(words: string, usage: string): string {
 }
 
 function slashHelp(): string {
-  const rows = Object.entries(VERBS).map(([name, { usage, help }]) => `/palinode ${`${name} ${usage}`.trim()}: ${help}`);
+  const rows = Object.entries(VERBS).map(
+    ([name, { usage, help }]) => `/palinode ${`${name} ${usage}`.trim()}: ${help}`,
+  );
   return ["Palinode, long-term memory for Cline.", ...rows, "/palinode help: this text"].join("\n");
 }

@@ -6,12 +6,27 @@ import { asRecord, asText } from "../base/json.ts";
 import { safeLine, stripOurBlocks } from "../base/markup.ts";
 import { clean, clip } from "../base/text.ts";
 import { BY_HAND_TIMEOUT_MS, type Memory, searchByHand } from "../recall/index.ts";
-import { explain, MemoryError, PalinodeError, redacted, safe, withoutCallTags, withoutFrontmatter } from "../server/index.ts";
+import {
+  explain,
+  MemoryError,
+  PalinodeError,
+  redacted,
+  safe,
+  withoutCallTags,
+  withoutFrontmatter,
+} from "../server/index.ts";
 import { askerOf, type Session } from "../session/index.ts";
 import { slugOf } from "../settings/index.ts";
 
 /** The kinds of memory that the server knows (palinode-api.md, 2.10). */
-export const MEMORY_TYPES = ["Insight", "Decision", "ActionItem", "PersonMemory", "ProjectSnapshot", "ResearchRef"] as const;
+export const MEMORY_TYPES = [
+  "Insight",
+  "Decision",
+  "ActionItem",
+  "PersonMemory",
+  "ProjectSnapshot",
+  "ResearchRef",
+] as const;
 const MAX_SLUG_CHARS = 48;
 const MAX_PATH_CHARS = 200;
 const SAVE_TIMEOUT_MS = 30_000;
@@ -24,16 +39,24 @@ export interface Saved {
 
 /** Returns hits for a query, best first, one a file. Throws `MemoryError`. */
 export function search(session: Session, query: string, limit = 5): Promise<Memory[]> {
-  return told(session, () => searchByHand(askerOf(session, session.id ?? "", AbortSignal.timeout(BY_HAND_TIMEOUT_MS)), query, limit));
+  return told(session, () =>
+    searchByHand(askerOf(session, session.id ?? "", AbortSignal.timeout(BY_HAND_TIMEOUT_MS)), query, limit),
+  );
 }
 
 /** Returns a memory file's text without its frontmatter. Throws `MemoryError`. */
 export function read(session: Session, path: string): Promise<string> {
-  return told(session, async () => {
-    const { content } = asRecord(await session.client.get("/read", { file_path: path }, { timeoutMs: BY_HAND_TIMEOUT_MS }));
-    if (typeof content !== "string") throw new PalinodeError("/read", "bad-response");
-    return withoutFrontmatter(content);
-  }, `There is no memory file ${shownPath(path)}. Search names the files there are.`);
+  return told(
+    session,
+    async () => {
+      const { content } = asRecord(
+        await session.client.get("/read", { file_path: path }, { timeoutMs: BY_HAND_TIMEOUT_MS }),
+      );
+      if (typeof content !== "string") throw new PalinodeError("/read", "bad-response");
+      return withoutFrontmatter(content);
+    },
+    `There is no memory file ${shownPath(path)}. Search names the files there are.`,
+  );
 }
 
 /** A path as it can be told, whoever gave it. */
@@ -42,21 +65,33 @@ function shownPath(path: string): string {
 }
 
 /** Saves a memory under a name of its own, so that nothing is overwritten. Secrets are taken out. Throws `MemoryError`. */
-export function save(session: Session, memory: { content: string; type?: string; title?: string; core?: boolean }): Promise<Saved> {
+export function save(
+  session: Session,
+  memory: { content: string; type?: string; title?: string; core?: boolean },
+): Promise<Saved> {
   const given = [memory.content, memory.title ?? ""].map((text) => clean(stripVTControlCharacters(text)).trim());
   const [content, title] = given.map((text) => redacted(stripOurBlocks(text)).trim()) as [string, string];
   if (content === "") throw new MemoryError("There is nothing to save.");
-  const name = slugOf(title || (content.split("\n")[0] ?? "")).replaceAll("_", "-").slice(0, MAX_SLUG_CHARS).replace(/-+$/, "");
+  const name = slugOf(title || (content.split("\n")[0] ?? ""))
+    .replaceAll("_", "-")
+    .slice(0, MAX_SLUG_CHARS)
+    .replace(/-+$/, "");
   return told(session, async () => {
-    const answer = asRecord(await session.client.post("/save", {
-      content: withoutCallTags(content),
-      type: memory.type ?? MEMORY_TYPES[0],
-      slug: `${name === "" ? "memory" : name}-${randomUUID().slice(0, 8)}`,
-      source: "cline-plugin",
-      ...(title === "" ? {} : { title }),
-      ...(memory.core === undefined ? {} : { core: memory.core }),
-      ...(session.project === "" ? {} : { entities: [`project/${session.project}`] }),
-    }, { timeoutMs: SAVE_TIMEOUT_MS }));
+    const answer = asRecord(
+      await session.client.post(
+        "/save",
+        {
+          content: withoutCallTags(content),
+          type: memory.type ?? MEMORY_TYPES[0],
+          slug: `${name === "" ? "memory" : name}-${randomUUID().slice(0, 8)}`,
+          source: "cline-plugin",
+          ...(title === "" ? {} : { title }),
+          ...(memory.core === undefined ? {} : { core: memory.core }),
+          ...(session.project === "" ? {} : { entities: [`project/${session.project}`] }),
+        },
+        { timeoutMs: SAVE_TIMEOUT_MS },
+      ),
+    );
     const path = asText(answer.rel_path) ?? asText(answer.file_path);
     if (path === undefined) throw new PalinodeError("/save", "bad-response");
     const isShortened = content !== given[0] || title !== given[1];
@@ -71,14 +106,20 @@ export function save(session: Session, memory: { content: string; type?: string;
 }
 
 /** Records what a session came to. Throws `MemoryError`. */
-export async function endSession(session: Session, { summary, decisions, blockers }: { summary: string; decisions: readonly string[]; blockers: readonly string[] }): Promise<void> {
+export async function endSession(
+  session: Session,
+  { summary, decisions, blockers }: { summary: string; decisions: readonly string[]; blockers: readonly string[] },
+): Promise<void> {
   const body = {
     summary: safe(summary),
     decisions: decisions.map(safe),
     blockers: blockers.map(safe),
     project: session.project || undefined,
-    source: "cline-plugin", harness: "cline", trigger: "agent",
-    session_id: session.id, cwd: session.cwd,
+    source: "cline-plugin",
+    harness: "cline",
+    trigger: "agent",
+    session_id: session.id,
+    cwd: session.cwd,
   };
   if (body.summary === "") throw new MemoryError("There is nothing to record.");
   await told(session, async () => {
@@ -91,11 +132,16 @@ export async function endSession(session: Session, { summary, decisions, blocker
 export async function setTrigger(session: Session, description: string, path: string): Promise<void> {
   // The server takes any name; a trigger for a file that is not there would fire in vain.
   await read(session, path);
-  await told(session, () => session.client.post("/triggers", { description: redacted(description), memory_file: path }, { timeoutMs: SAVE_TIMEOUT_MS }).catch((error: unknown) => {
-    // They need one even where search does without (palinode-api.md, 2.7).
-    if (error instanceof PalinodeError && error.status === 503) throw new MemoryError("Triggers need the server's embedder: ollama pull bge-m3");
-    throw error;
-  }));
+  await told(session, () =>
+    session.client
+      .post("/triggers", { description: redacted(description), memory_file: path }, { timeoutMs: SAVE_TIMEOUT_MS })
+      .catch((error: unknown) => {
+        // They need one even where search does without (palinode-api.md, 2.7).
+        if (error instanceof PalinodeError && error.status === 503)
+          throw new MemoryError("Triggers need the server's embedder: ollama pull bge-m3");
+        throw error;
+      }),
+  );
 }
 
 async function told<T>(session: Session, work: () => Promise<T>, notFound?: string): Promise<T> {
@@ -104,7 +150,8 @@ async function told<T>(session: Session, work: () => Promise<T>, notFound?: stri
   } catch (error) {
     if (error instanceof MemoryError) throw error;
     // A path that leads out of the memory folder is no file of it either: 403, without a word of policy.
-    const isMissing = error instanceof PalinodeError && (error.status === 404 || (error.status === 403 && error.detail === undefined));
+    const isMissing =
+      error instanceof PalinodeError && (error.status === 404 || (error.status === 403 && error.detail === undefined));
     throw new MemoryError(isMissing && notFound !== undefined ? notFound : explain(error, session));
   }
 }

@@ -7,9 +7,9 @@ import { fileStem, noState, openState, type State } from "../base/store.ts";
 import { digestOf } from "../base/text.ts";
 import { type Client, createClient, PalinodeError, type Reason, reasonOf } from "../server/index.ts";
 import { readConfig } from "../settings/index.ts";
-import { candidates, CHOICE, projectNamer, readChoice, readCount, warner } from "./list.ts";
-import { memoryOf } from "./snapshot.ts";
+import { CHOICE, candidates, projectNamer, readChoice, readCount, warner } from "./list.ts";
 import { attempt, type PastSession, readSession, type Warn } from "./sessions.ts";
+import { memoryOf } from "./snapshot.ts";
 
 /** Without `--all`, the newest so many. */
 const DEFAULT_LIMIT = 500;
@@ -28,8 +28,11 @@ const REPORT_EVERY = 20;
 const BAR_CHARS = 24;
 /** What no other session would fare better with, and what to do about it. */
 const HOPELESS: Partial<Record<Reason, string>> = {
-  refused: "start palinode-api, or set PALINODE_API_URL", dns: "look at PALINODE_API_URL", unauthorized: "look at PALINODE_API_TOKEN",
-  denied: "the server's policy forbids it", "rate-limited": "the server wants quiet; try again later",
+  refused: "start palinode-api, or set PALINODE_API_URL",
+  dns: "look at PALINODE_API_URL",
+  unauthorized: "look at PALINODE_API_TOKEN",
+  denied: "the server's policy forbids it",
+  "rate-limited": "the server wants quiet; try again later",
 };
 
 /** Time, passed in so that a test need not wait. */
@@ -73,7 +76,7 @@ export interface Importer {
 export async function importSessions(sessions: readonly PastSession[], importer: Importer): Promise<ImportCounts> {
   const { state, clock, signal, onDone } = importer;
   const counts: ImportCounts = { sent: 0, unchanged: 0, too_short: 0, broken: 0, refused: 0 };
-  const warn: Warn = (text, isLost) => (counts.broken += isLost ? 1 : 0, importer.warn(text));
+  const warn: Warn = (text, isLost) => ((counts.broken += isLost ? 1 : 0), importer.warn(text));
   const pace = createPace(clock);
   let failures = 0;
 
@@ -84,13 +87,17 @@ export async function importSessions(sessions: readonly PastSession[], importer:
     const prepared = attempt(session.file, warn, () => prepare(session, importer, warn));
     if (typeof prepared === "string") counts[prepared] += 1;
     const error = typeof prepared === "object" ? await save(importer, pace, prepared.body) : undefined;
-    if (signal.aborted && error !== undefined) return { ...counts, stopped: "interrupted", left: sessions.length - index };
+    if (signal.aborted && error !== undefined)
+      return { ...counts, stopped: "interrupted", left: sessions.length - index };
     if (error !== undefined) {
       counts.refused += 1;
       failures += isTrouble(error) ? 1 : 0;
-      const { said, status, message } = error instanceof PalinodeError ? error : new PalinodeError("/save", reasonOf(error));
+      const { said, status, message } =
+        error instanceof PalinodeError ? error : new PalinodeError("/save", reasonOf(error));
       importer.warn(`${session.id} was refused: ${said === undefined ? message : `HTTP ${status}, ${said}`}`);
-      const advice = HOPELESS[reasonOf(error)] ?? (failures === MAX_FAILURES ? "the server does not answer as it should" : undefined);
+      const advice =
+        HOPELESS[reasonOf(error)] ??
+        (failures === MAX_FAILURES ? "the server does not answer as it should" : undefined);
       if (advice !== undefined) {
         const left = sessions.length - index - 1;
         importer.warn(`stopped with ${left} left: ${advice}. A rerun goes on from here.`);
@@ -107,17 +114,26 @@ export async function importSessions(sessions: readonly PastSession[], importer:
 }
 
 /** Returns undefined when the server has it, else why not. Waits where the server wants that. */
-async function save({ client, clock, signal, quietMs, warn }: Importer, pace: () => Promise<void>, body: Record<string, unknown>): Promise<unknown> {
+async function save(
+  { client, clock, signal, quietMs, warn }: Importer,
+  pace: () => Promise<void>,
+  body: Record<string, unknown>,
+): Promise<unknown> {
   for (let tries = 1; ; tries += 1) {
     await pace();
     if (signal.aborted) return signal;
     try {
-      const { rel_path, file_path } = asRecord(await client.post("/save", body, { timeoutMs: SAVE_TIMEOUT_MS, signal }));
+      const { rel_path, file_path } = asRecord(
+        await client.post("/save", body, { timeoutMs: SAVE_TIMEOUT_MS, signal }),
+      );
       // Something else that answers at this address has stored nothing.
-      return (asText(rel_path) ?? asText(file_path)) === undefined ? new PalinodeError("/save", "bad-response", undefined, "no receipt") : undefined;
+      return (asText(rel_path) ?? asText(file_path)) === undefined
+        ? new PalinodeError("/save", "bad-response", undefined, "no receipt")
+        : undefined;
     } catch (error) {
       const ms = quietMs();
-      if (signal.aborted || reasonOf(error) !== "rate-limited" || tries === MAX_TRIES || ms > MAX_QUIET_MS) return error;
+      if (signal.aborted || reasonOf(error) !== "rate-limited" || tries === MAX_TRIES || ms > MAX_QUIET_MS)
+        return error;
       warn(`the server has had enough for now; going on in ${Math.ceil(ms / 1000)} s`);
       await clock.wait(ms);
     }
@@ -136,10 +152,13 @@ export const importCommand: Command = {
     const interrupt = (): void => stop.abort();
     const live = liveImporter(shell, values, choice.project, stop.signal);
     const isDry = values["dry-run"] === true;
-    const importer = isDry ? dry(live, (body) => void (values.json === true ? bodies.push(body) : shell.out(shown(body)))) : live;
+    const importer = isDry
+      ? dry(live, (body) => void (values.json === true ? bodies.push(body) : shell.out(shown(body))))
+      : live;
     let lost = 0;
-    const all = candidates(shell, choice, (text, isLost) => (lost += isLost ? 1 : 0, live.warn(text)));
-    if (values.limit === undefined && all.length > choice.limit) live.warn(`only the newest ${choice.limit} of ${all.length} sessions; --all takes the rest`);
+    const all = candidates(shell, choice, (text, isLost) => ((lost += isLost ? 1 : 0), live.warn(text)));
+    if (values.limit === undefined && all.length > choice.limit)
+      live.warn(`only the newest ${choice.limit} of ${all.length} sessions; --all takes the rest`);
     process.once("SIGINT", interrupt);
     // Oldest first: what the server has newest is the newest session.
     const counts = await importSessions(all.slice(0, choice.limit).reverse(), importer);
@@ -147,7 +166,12 @@ export const importCommand: Command = {
     counts.broken += lost;
     const { sent, stopped, ...others } = counts;
     if (values.json === true) printJson(shell, isDry ? { would_send: bodies, ...others, stopped } : counts);
-    else shell.out(`${isDry ? "would send" : "sent"} ${sent}, ${Object.entries(others).map(([name, count]) => `${name.replace("_", " ")} ${count}`).join(", ")}\n`);
+    else
+      shell.out(
+        `${isDry ? "would send" : "sent"} ${sent}, ${Object.entries(others)
+          .map(([name, count]) => `${name.replace("_", " ")} ${count}`)
+          .join(", ")}\n`,
+      );
     if (stop.signal.aborted) live.warn("stopped; a rerun goes on from here");
     return stop.signal.aborted ? 130 : counts.refused > 0 ? 1 : 0;
   },
@@ -163,18 +187,27 @@ function liveImporter(shell: Shell, values: Values, project: string, signal: Abo
     state: config.persist ? openState(config.stateDir, warn) : noState,
     folder: `imports/${digestOf(config.apiUrl)}`,
     clock: { now: Date.now, wait: (ms) => sleep(ms, undefined, { signal }).catch(() => undefined) },
-    minPrompts: values["min-prompts"] === undefined ? DEFAULT_MIN_PROMPTS : readCount("min-prompts", values["min-prompts"]),
+    minPrompts:
+      values["min-prompts"] === undefined ? DEFAULT_MIN_PROMPTS : readCount("min-prompts", values["min-prompts"]),
     projectFor: projectNamer(shell.env),
     quietMs: () => quietMs,
     onDone: progress(shell),
-    signal, project, warn,
+    signal,
+    project,
+    warn,
   };
 }
 
 /** Returns an importer that shows what it would send, and neither waits nor leaves a mark. */
 function dry(live: Importer, show: (body: Record<string, unknown>) => void): Importer {
   const clock = { now: live.clock.now, wait: () => live.clock.wait(0) };
-  return { ...live, clock, client: { ...live.client, post: async (_, body) => (show(body), { rel_path: body.slug }) }, state: { ...live.state, write: () => true }, onDone: () => undefined };
+  return {
+    ...live,
+    clock,
+    client: { ...live.client, post: async (_, body) => (show(body), { rel_path: body.slug }) },
+    state: { ...live.state, write: () => true },
+    onDone: () => undefined,
+  };
 }
 
 interface Prepared {
@@ -184,14 +217,20 @@ interface Prepared {
 }
 
 /** Returns what to send, what a session counts as instead, or undefined for one that is none of those asked for. */
-function prepare(session: PastSession, importer: Importer, warn: Warn): Prepared | "unchanged" | "too_short" | undefined {
+function prepare(
+  session: PastSession,
+  importer: Importer,
+  warn: Warn,
+): Prepared | "unchanged" | "too_short" | undefined {
   const { state, minPrompts, project, projectFor } = importer;
   const read = readSession(session, warn);
   if (read === undefined || (project !== "" && projectFor(read) !== project)) return undefined;
   if (read.prompts.length < minPrompts) return "too_short";
   const { title, cwd, startedAt, endedAt, model, messages, summary } = read;
   const print = digestOf(JSON.stringify([title, cwd, startedAt, endedAt, model, messages, summary]));
-  return state.read(markName(importer, session)) === print ? "unchanged" : { body: memoryOf(read, projectFor(read)), print };
+  return state.read(markName(importer, session)) === print
+    ? "unchanged"
+    : { body: memoryOf(read, projectFor(read)), print };
 }
 
 function markName({ folder }: Importer, { id }: PastSession): string {
@@ -221,7 +260,10 @@ function progress(shell: Shell): (done: number, total: number) => void {
     const left = Math.ceil(Math.max((minutes / done) * (total - done), (total - 1) / MAX_WRITES - 1 - minutes));
     const text = `${done} of ${total}, ${Math.round(done / Math.max(minutes, 1 / 60))} a minute, ${left} min left`;
     const filled = Math.round((done / total) * BAR_CHARS);
-    if (shell.isTerminal) shell.err(`\r\u001b[K${"█".repeat(filled)}${"░".repeat(BAR_CHARS - filled)} ${text}${done === total ? "\n" : ""}`);
+    if (shell.isTerminal)
+      shell.err(
+        `\r\u001b[K${"█".repeat(filled)}${"░".repeat(BAR_CHARS - filled)} ${text}${done === total ? "\n" : ""}`,
+      );
     else if (done % REPORT_EVERY === 0) shell.err(`${text}\n`);
   };
 }

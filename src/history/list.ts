@@ -4,14 +4,27 @@ import { oneLine } from "../base/text.ts";
 import { isoTime, localTime } from "../base/time.ts";
 import { bareWords, textsOf } from "../cline/index.ts";
 import { projectOf, projectSlug, readConfig } from "../settings/index.ts";
-import { findSessions, lastAt, type PastSession, readSession, type ReadSession, resumeLine, type Warn } from "./sessions.ts";
+import {
+  findSessions,
+  lastAt,
+  type PastSession,
+  type ReadSession,
+  readSession,
+  resumeLine,
+  type Warn,
+} from "./sessions.ts";
 
 /** A screenful; what reads a pipe wants them all. */
 const SCREEN_LIMIT = 20;
 const UNIT_MS: Readonly<Record<string, number>> = { h: 3600_000, d: 24 * 3600_000, w: 7 * 24 * 3600_000 };
 
 /** Options that say which sessions. */
-export const CHOICE = { project: { type: "string" }, since: { type: "string" }, limit: { type: "string" }, json: { type: "boolean" } } as const;
+export const CHOICE = {
+  project: { type: "string" },
+  since: { type: "string" },
+  limit: { type: "string" },
+  json: { type: "boolean" },
+} as const;
 
 /** Which sessions a command is about. */
 interface Choice {
@@ -49,12 +62,17 @@ export const history: Command = {
 export function readChoice(words: readonly string[], { project, since, limit }: Values, defaultLimit: number): Choice {
   const slug = projectSlug(String(project ?? ""));
   // "" would mean every project, which nobody asked for.
-  if (project !== undefined && slug === "") throw new UsageError("--project takes a name with letters from a to z, or digits");
+  if (project !== undefined && slug === "")
+    throw new UsageError("--project takes a name with letters from a to z, or digits");
   return {
     project: slug,
     since: since === undefined ? 0 : readSince(String(since)),
     limit: limit === undefined ? defaultLimit : readCount("limit", limit),
-    words: words.join(" ").toLowerCase().split(/\s+/).filter((word) => word !== ""),
+    words: words
+      .join(" ")
+      .toLowerCase()
+      .split(/\s+/)
+      .filter((word) => word !== ""),
   };
 }
 
@@ -68,7 +86,8 @@ export function readCount(option: string, value: string | boolean): number {
 export function candidates(shell: Shell, { project, since }: Choice, warn: Warn): PastSession[] {
   const projectFor = projectNamer(shell.env);
   // Old tasks may tell their folder only in their messages.
-  const fits = (session: PastSession): boolean => project === "" || session.cwd === undefined || projectFor(session) === project;
+  const fits = (session: PastSession): boolean =>
+    project === "" || session.cwd === undefined || projectFor(session) === project;
   return findSessions(shell.env, warn).filter((session) => lastAt(session) >= since && fits(session));
 }
 
@@ -112,14 +131,29 @@ function hasAll(session: ReadSession, words: readonly string[]): boolean {
 function rowOf(session: ReadSession, project: string) {
   const { id, title, prompts, cwd, model, startedAt, endedAt, editor, file } = session;
   return {
-    id, title, project, prompts: prompts.length, when: isoTime(lastAt(session)), started_at: isoTime(startedAt), ended_at: isoTime(endedAt),
-    cwd, model, source: editor ?? "cline", resume: resumeLine(session), file,
+    id,
+    title,
+    project,
+    prompts: prompts.length,
+    when: isoTime(lastAt(session)),
+    started_at: isoTime(startedAt),
+    ended_at: isoTime(endedAt),
+    cwd,
+    model,
+    source: editor ?? "cline",
+    resume: resumeLine(session),
+    file,
   };
 }
 
 function listed(shell: Shell, session: ReadSession, project: string): string {
   const count = session.prompts.length;
-  const parts = [localTime(lastAt(session)), project || "-", styled(shell, "bold", plainText(session.title)), `${count} ${count === 1 ? "prompt" : "prompts"}`];
+  const parts = [
+    localTime(lastAt(session)),
+    project || "-",
+    styled(shell, "bold", plainText(session.title)),
+    `${count} ${count === 1 ? "prompt" : "prompts"}`,
+  ];
   return `${parts.join("  ")}\n  ${plainText(oneLine(session.id))}  ${styled(shell, "dim", plainText(oneLine(resumeLine(session))))}\n`;
 }
 
@@ -127,6 +161,7 @@ function readSince(text: string): number {
   const [, count, unit] = /^(\d{1,6})([hdw])$/.exec(text) ?? [];
   const at = unit === undefined ? Date.parse(text) : Date.now() - Number(count) * (UNIT_MS[unit] ?? 0);
   // `Date.parse` takes nearly anything for a date: 5 for May 2001.
-  if (Number.isNaN(at) || (unit === undefined && !/^\d{4}-\d\d-\d\d(?:[T ][\d:.Z+-]+)?$/.test(text))) throw new UsageError("--since takes a date as 2026-01-31, or 24h, 7d, 2w");
+  if (Number.isNaN(at) || (unit === undefined && !/^\d{4}-\d\d-\d\d(?:[T ][\d:.Z+-]+)?$/.test(text)))
+    throw new UsageError("--since takes a date as 2026-01-31, or 24h, 7d, 2w");
   return at;
 }

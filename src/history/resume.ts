@@ -10,15 +10,19 @@ import { type Entry, renderBlock } from "../recall/index.ts";
 import { createClient, reasonOf } from "../server/index.ts";
 import { readConfig } from "../settings/index.ts";
 import { candidates, chosen, projectNamer, readChoice, warner } from "./list.ts";
-import { bodyOf } from "./snapshot.ts";
 import { attempt, findSessions, folderOf, type PastSession, readSession, resumeLine } from "./sessions.ts";
+import { bodyOf } from "./snapshot.ts";
 
 const MAX_CANDIDATES = 10;
 /** A shorter start of an id is a word. */
 const MIN_ID_CHARS = 4;
 const MAX_HANDOFF_CHARS = 8000;
 const MAX_SESSION_CHARS = 4000;
-const PRIME = { recent_snapshots: "### Recent sessions", recent_decisions: "### Decisions", open_action_items: "### Open action items" };
+const PRIME = {
+  recent_snapshots: "### Recent sessions",
+  recent_decisions: "### Decisions",
+  open_action_items: "### Open action items",
+};
 
 export const resume: Command = {
   usage: "ID|QUERY [--print]",
@@ -31,7 +35,8 @@ export const resume: Command = {
     if (session === undefined) throw new Error(`no session found for "${plainText(query)}"; \`history\` lists them`);
     if (others.length > 0) {
       shell.err(`palinode: several sessions match; name one by its id:\n`);
-      for (const each of [session, ...others].slice(0, MAX_CANDIDATES)) shell.err(`  ${plainText(`${each.id}  ${each.title}`)}\n`);
+      for (const each of [session, ...others].slice(0, MAX_CANDIDATES))
+        shell.err(`  ${plainText(`${each.id}  ${each.title}`)}\n`);
       return 1;
     }
     const line = plainText(resumeLine(session));
@@ -41,7 +46,10 @@ export const resume: Command = {
     }
     if (session.editor !== undefined) throw new Error(`this session is not the CLI's: ${line}`);
     const folder = folderOf(session);
-    if (folder !== undefined && !existsSync(folder)) throw new Error(`its folder is gone (${plainText(folder)}); from any other: ${plainText(resumeLine({ ...session, cwd: undefined }))}`);
+    if (folder !== undefined && !existsSync(folder))
+      throw new Error(
+        `its folder is gone (${plainText(folder)}); from any other: ${plainText(resumeLine({ ...session, cwd: undefined }))}`,
+      );
     return runCline(shell, ["--id", session.id], folder ?? shell.cwd, line);
   },
 };
@@ -74,11 +82,16 @@ async function handoffPrompt(shell: Shell, words: string): Promise<string> {
     break;
   }
   try {
-    const known = asRecord(await createClient(config).post("/context/prime", { cwd: realFolder(shell.cwd), project: project || undefined }));
+    const known = asRecord(
+      await createClient(config).post("/context/prime", { cwd: realFolder(shell.cwd), project: project || undefined }),
+    );
     for (const [key, heading] of Object.entries(PRIME)) {
       const rows = known[key];
       for (const row of Array.isArray(rows) ? rows.map(asRecord) : []) {
-        entries.push({ heading, lines: [`- ${safeLine(`[${asText(row.file) ?? "?"}] ${asText(row.summary) ?? ""}`)}`] });
+        entries.push({
+          heading,
+          lines: [`- ${safeLine(`[${asText(row.file) ?? "?"}] ${asText(row.summary) ?? ""}`)}`],
+        });
       }
     }
   } catch (error) {
@@ -97,7 +110,9 @@ function matches(shell: Shell, query: string): readonly PastSession[] {
   if (named.length > 0) return named;
   const started = query.length < MIN_ID_CHARS ? [] : all.filter((session) => session.id.startsWith(query));
   if (started.length > 0) return started;
-  const found = [...chosen(shell, readChoice([query], {}, Infinity))].map(({ messages: _, prompts: __, ...session }) => session);
+  const found = [...chosen(shell, readChoice([query], {}, Infinity))].map(
+    ({ messages: _, prompts: __, ...session }) => session,
+  );
   const titled = found.filter((session) => session.title.toLowerCase().includes(query.toLowerCase()));
   return titled.length === 1 ? titled : found;
 }
@@ -107,7 +122,12 @@ function runCline(shell: Shell, args: string[], cwd: string, line: string): Prom
   const isWindows = process.platform === "win32";
   return new Promise((resolve) => {
     // There `cline` is a script that only a shell can start, and a shell reads more into words than it should.
-    const child = spawn("cline", isWindows ? args.map((word) => `"${word.replace(/["%!^&|<>\r\n]+/g, " ")}"`) : args, { cwd, env: shell.env, stdio: "inherit", shell: isWindows });
+    const child = spawn("cline", isWindows ? args.map((word) => `"${word.replace(/["%!^&|<>\r\n]+/g, " ")}"`) : args, {
+      cwd,
+      env: shell.env,
+      stdio: "inherit",
+      shell: isWindows,
+    });
     child.on("error", () => {
       shell.err(`palinode: cline could not be started; is it in PATH?${line && ` Otherwise: ${line}`}\n`);
       resolve(1);

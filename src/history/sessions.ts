@@ -8,7 +8,17 @@ import { redact } from "../base/redact.ts";
 import { quoted } from "../base/shell.ts";
 import { clean, clipMarked, oneLine } from "../base/text.ts";
 import { isTime } from "../base/time.ts";
-import { bareWords, clineSessionsDir, createdAtOf, type ExtensionRoot, extensionRoots, type Message, modelOf, promptsOf, textsOf } from "../cline/index.ts";
+import {
+  bareWords,
+  clineSessionsDir,
+  createdAtOf,
+  type ExtensionRoot,
+  extensionRoots,
+  type Message,
+  modelOf,
+  promptsOf,
+  textsOf,
+} from "../cline/index.ts";
 import { legacyCwd, legacyMessages, storedMessage } from "./stored.ts";
 
 /** Returns how a session is reopened: a line for a shell, or where the extension lists it. */
@@ -65,10 +75,16 @@ export type Warn = (text: string, isLost?: boolean) => void;
 export function findSessions(env: NodeJS.ProcessEnv, warn: Warn): PastSession[] {
   const sessionsDir = clineSessionsDir(env);
   const roots = extensionRoots(env);
-  const named = [...(env.PALINODE_CLINE_ROOT?.trim() ? [sessionsDir] : []), ...(env.PALINODE_CLINE_ROOTS?.trim() ? roots.map(({ path }) => join(path, "tasks")) : [])];
-  for (const path of named) if (!existsSync(path)) warn(`there is no folder ${path} (PALINODE_CLINE_ROOT, PALINODE_CLINE_ROOTS)`);
+  const named = [
+    ...(env.PALINODE_CLINE_ROOT?.trim() ? [sessionsDir] : []),
+    ...(env.PALINODE_CLINE_ROOTS?.trim() ? roots.map(({ path }) => join(path, "tasks")) : []),
+  ];
+  for (const path of named)
+    if (!existsSync(path)) warn(`there is no folder ${path} (PALINODE_CLINE_ROOT, PALINODE_CLINE_ROOTS)`);
   const found = [
-    ...foldersIn(sessionsDir, warn).flatMap((id) => attempt(join(sessionsDir, id), warn, () => cliSession(sessionsDir, id, warn)) ?? []),
+    ...foldersIn(sessionsDir, warn).flatMap(
+      (id) => attempt(join(sessionsDir, id), warn, () => cliSession(sessionsDir, id, warn)) ?? [],
+    ),
     ...roots.flatMap((root) => extensionSessions(root, warn)),
   ];
   found.sort((a, b) => lastAt(b) - lastAt(a));
@@ -99,7 +115,8 @@ export function attempt<T>(path: string, warn: Warn, work: () => T): T | undefin
 function readMessages(session: PastSession, warn: Warn): ReadSession | undefined {
   const raw = readJson(session.file, (text) => warn(text, true));
   const list = Array.isArray(raw) ? raw : asRecord(raw).messages;
-  const isForeign = !Array.isArray(list) || (list.length > 0 && !list.some((message) => asText(asRecord(message).role)));
+  const isForeign =
+    !Array.isArray(list) || (list.length > 0 && !list.some((message) => asText(asRecord(message).role)));
   if (raw !== undefined && isForeign) warn(`skipped ${session.file}: it holds no messages`, true);
   // Sub-agents and teammates have files of the same form.
   if (isForeign || (asText(asRecord(raw).agent) ?? "lead") !== "lead") return undefined;
@@ -127,23 +144,27 @@ function cliSession(root: string, id: string, warn: Warn): PastSession[] {
   const manifest = asRecord(readIfThere(`${base}.json`, warn));
   const metadata = asRecord(manifest.metadata);
   const url = asText(asRecord(metadata.git).url);
-  return [{
-    id,
-    editor: undefined,
-    title: titleOf({ content: withoutCutWord(asText(metadata.title)) ?? asText(manifest.prompt) ?? "" }),
-    cwd: asText(manifest.cwd) ?? asText(manifest.workspace_root),
-    remoteUrls: url === undefined ? [] : [`origin: ${url}`],
-    startedAt: timeOf(manifest.started_at) ?? timeOf(manifest.created_at),
-    endedAt: timeOf(manifest.ended_at) ?? timeOf(manifest.updated_at),
-    model: asText(manifest.model),
-    file,
-  }];
+  return [
+    {
+      id,
+      editor: undefined,
+      title: titleOf({ content: withoutCutWord(asText(metadata.title)) ?? asText(manifest.prompt) ?? "" }),
+      cwd: asText(manifest.cwd) ?? asText(manifest.workspace_root),
+      remoteUrls: url === undefined ? [] : [`origin: ${url}`],
+      startedAt: timeOf(manifest.started_at) ?? timeOf(manifest.created_at),
+      endedAt: timeOf(manifest.ended_at) ?? timeOf(manifest.updated_at),
+      model: asText(manifest.model),
+      file,
+    },
+  ];
 }
 
 function extensionSessions({ editor, path }: ExtensionRoot, warn: Warn): PastSession[] {
   const ids = foldersIn(join(path, "tasks"), warn);
   const listed = ids.length > 0 ? readIfThere(join(path, "state", "taskHistory.json"), warn) : [];
-  const entries = new Map(Array.isArray(listed) ? listed.map((entry) => [textOf(asRecord(entry).id), asRecord(entry)]) : []);
+  const entries = new Map(
+    Array.isArray(listed) ? listed.map((entry) => [textOf(asRecord(entry).id), asRecord(entry)]) : [],
+  );
   return ids.flatMap((id) => {
     const file = join(path, "tasks", id, "api_conversation_history.json");
     return attempt(file, warn, () => task(id, editor, file, entries.get(id) ?? {})) ?? [];
@@ -154,30 +175,39 @@ function extensionSessions({ editor, path }: ExtensionRoot, warn: Warn): PastSes
 function task(id: string, editor: string, file: string, entry: Record<string, unknown>): PastSession[] {
   const messages = statSync(file, { throwIfNoEntry: false });
   if (messages === undefined) return [];
-  return [{
-    id,
-    editor: editor.replace(/^Code/, "VS Code"),
-    title: titleOf({ content: asText(entry.task) ?? "" }),
-    cwd: asText(entry.cwdOnTaskInitialization) ?? asText(entry.shadowGitConfigWorkTree),
-    remoteUrls: [],
-    // A task's id is when it was made.
-    startedAt: /^\d{13}$/.test(id) ? Number(id) : undefined,
-    endedAt: timeOf(entry.ts),
-    touchedAt: messages.mtimeMs,
-    model: asText(entry.modelId),
-    file,
-  }];
+  return [
+    {
+      id,
+      editor: editor.replace(/^Code/, "VS Code"),
+      title: titleOf({ content: asText(entry.task) ?? "" }),
+      cwd: asText(entry.cwdOnTaskInitialization) ?? asText(entry.shadowGitConfigWorkTree),
+      remoteUrls: [],
+      // A task's id is when it was made.
+      startedAt: /^\d{13}$/.test(id) ? Number(id) : undefined,
+      endedAt: timeOf(entry.ts),
+      touchedAt: messages.mtimeMs,
+      model: asText(entry.modelId),
+      file,
+    },
+  ];
 }
 
 function summaryBeside({ file }: PastSession, warn: Warn): string {
   const { messages } = asRecord(readIfThere(file.replace(/messages\.json$/, "compaction.json"), warn));
-  const summaries = Array.isArray(messages) ? messages.map((message) => asRecord(asRecord(message).metadata)).filter(({ kind }) => kind === "compaction_summary") : [];
+  const summaries = Array.isArray(messages)
+    ? messages
+        .map((message) => asRecord(asRecord(message).metadata))
+        .filter(({ kind }) => kind === "compaction_summary")
+    : [];
   return asText(summaries.at(-1)?.summary) ?? "";
 }
 
 /** Returns what the person said. Escape sequences go first: what they leave behind could split a secret. */
 export function wordsOf(message: Message): string {
-  return bareWords({ ...message, content: textsOf(message).map((text) => ({ type: "text", text: stripVTControlCharacters(text) })) });
+  return bareWords({
+    ...message,
+    content: textsOf(message).map((text) => ({ type: "text", text: stripVTControlCharacters(text) })),
+  });
 }
 
 /** Secrets go before the cut: half of one is not known for one. */
@@ -187,7 +217,9 @@ function titleOf(message: Message): string {
 
 /** Returns a title without the word that the host may have cut short, for the same reason. */
 function withoutCutWord(title: string | undefined): string | undefined {
-  return title !== undefined && title.length >= HOST_TITLE_CHARS ? asText(title.slice(0, Math.max(0, title.search(/\s\S*$/)))) : title;
+  return title !== undefined && title.length >= HOST_TITLE_CHARS
+    ? asText(title.slice(0, Math.max(0, title.search(/\s\S*$/))))
+    : title;
 }
 
 /** ISO text or epoch milliseconds that a date can be made of. */
@@ -198,7 +230,9 @@ function timeOf(value: unknown): number | undefined {
 
 function foldersIn(path: string, warn: Warn): string[] {
   try {
-    return readdirSync(path, { withFileTypes: true }).filter((entry) => entry.isDirectory() || entry.isSymbolicLink()).map((entry) => entry.name);
+    return readdirSync(path, { withFileTypes: true })
+      .filter((entry) => entry.isDirectory() || entry.isSymbolicLink())
+      .map((entry) => entry.name);
   } catch (error) {
     if (asRecord(error).code !== "ENOENT") warn(`skipped ${path}: ${reason(error)}`);
     return [];
@@ -213,7 +247,10 @@ function readJson(path: string, warn: Warn): unknown {
   try {
     const file = statSync(path);
     // Reading a pipe or a device would block.
-    if (!file.isFile() || file.size > MAX_FILE_BYTES) throw new Error(file.isFile() ? `it has ${Math.round(file.size / 1024 / 1024)} MB, more than 64` : "it is no file");
+    if (!file.isFile() || file.size > MAX_FILE_BYTES)
+      throw new Error(
+        file.isFile() ? `it has ${Math.round(file.size / 1024 / 1024)} MB, more than 64` : "it is no file",
+      );
     return JSON.parse(readFileSync(path, "utf8").replace(/^\uFEFF/, ""));
   } catch (error) {
     warn(`skipped ${path}: ${reason(error)}`);
@@ -223,5 +260,7 @@ function readJson(path: string, warn: Warn): unknown {
 
 function reason(error: unknown): string {
   // The parser quotes what it stumbled over.
-  return error instanceof SyntaxError ? "it is not whole JSON" : asText(asRecord(error).code) ?? (error instanceof Error ? error.message : "unreadable");
+  return error instanceof SyntaxError
+    ? "it is not whole JSON"
+    : (asText(asRecord(error).code) ?? (error instanceof Error ? error.message : "unreadable"));
 }

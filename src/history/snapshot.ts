@@ -28,7 +28,8 @@ const SIGN = /[^\p{L}\p{M}\p{N} .,!?\-_\n#:()[\]{}'"]/gu;
 /** A rule of the same sign; three of them say as much. */
 const RULE = /([^\p{L}\p{N}\s])\1{7,}/gu;
 
-const DECISION = /^[\s>*_#\d.-]{0,12}(?:key )?(?:decisions?|decided)(?: made| \d+)?[*_]{0,2}\s{0,3}(?:(?:[:–—]|-\s)[*_\s]{0,4}(.*))?$/i;
+const DECISION =
+  /^[\s>*_#\d.-]{0,12}(?:key )?(?:decisions?|decided)(?: made| \d+)?[*_]{0,2}\s{0,3}(?:(?:[:–—]|-\s)[*_\s]{0,4}(.*))?$/i;
 const BULLET = /^\s*(?:[-*•]|\d+[.)])\s+(.+)$/;
 
 /** Returns the body of `POST /save` for a session: redacted, at most 6,000 characters, under a slug of its own. */
@@ -41,7 +42,15 @@ export function memoryOf(session: ReadSession, project: string): Record<string, 
     title: safe(session.title),
     entities: project === "" ? [] : [`project/${project}`],
     source: "cline-import",
-    metadata: { session_id: safe(id), harness: "cline", cwd: cwd && safe(cwd), started_at: isoTime(startedAt), ended_at: isoTime(endedAt), model: model && safe(model), resume: safe(resumeLine(session)) },
+    metadata: {
+      session_id: safe(id),
+      harness: "cline",
+      cwd: cwd && safe(cwd),
+      started_at: isoTime(startedAt),
+      ended_at: isoTime(endedAt),
+      model: model && safe(model),
+      resume: safe(resumeLine(session)),
+    },
   };
 }
 
@@ -56,7 +65,9 @@ function slugFor(id: string): string {
 export function bodyOf(session: ReadSession): string {
   const sections = sectionsOf(session);
   // As it is, else without what the server counts as signs; last of all the accents, which it counts too.
-  const drafts = [undefined, SIGN, SPECIAL].map((signs) => joined(signs === undefined ? sections : sections.map(([label, text]) => [label, calm(text, signs)])));
+  const drafts = [undefined, SIGN, SPECIAL].map((signs) =>
+    joined(signs === undefined ? sections : sections.map(([label, text]) => [label, calm(text, signs)])),
+  );
   return clipMarked(drafts.find((text) => !isNoisy(text)) ?? drafts.at(-1) ?? "", MAX_BODY_CHARS);
 }
 
@@ -64,9 +75,15 @@ export function bodyOf(session: ReadSession): string {
 function sectionsOf(session: ReadSession): (readonly [label: string, text: string])[] {
   const { prompts, messages, title, summary } = session;
   const asked = prompts.map((prompt) => short(safe(wordsOf(prompt)))).filter((words) => words !== "");
-  const promptChars = Math.min(MAX_PROMPT_CHARS, Math.max(MIN_PROMPT_CHARS, Math.floor(MAX_PROMPTS_CHARS / asked.length) - 3));
+  const promptChars = Math.min(
+    MAX_PROMPT_CHARS,
+    Math.max(MIN_PROMPT_CHARS, Math.floor(MAX_PROMPTS_CHARS / asked.length) - 3),
+  );
   return [
-    ["", `Cline session of ${localTime(lastAt(session))}, ${prompts.length} ${prompts.length === 1 ? "prompt" : "prompts"}. Resume: ${safe(resumeLine(session))}`],
+    [
+      "",
+      `Cline session of ${localTime(lastAt(session))}, ${prompts.length} ${prompts.length === 1 ? "prompt" : "prompts"}. Resume: ${safe(resumeLine(session))}`,
+    ],
     ["", `Topic: ${safe(title)}`],
     ["Prompts", clipMiddle(bullets(asked.map((words) => clipMarked(words, promptChars))), MAX_PROMPTS_CHARS)],
     ["Done", bullets(doneIn(messages))],
@@ -78,10 +95,13 @@ function sectionsOf(session: ReadSession): (readonly [label: string, text: strin
 
 function doneIn(messages: readonly Message[]): string[] {
   const { outcomes, edited, read, errors } = workOf(messages);
-  const commands = outcomes.filter((outcome) => outcome.isCommand)
+  const commands = outcomes
+    .filter((outcome) => outcome.isCommand)
     .map((outcome) => `${described(outcome)}${outcome.isFailed && outcome.exitCode === undefined ? " (failed)" : ""}`);
   const done = [
-    listed("edited", edited, MAX_LISTED), listed("ran", [...new Set(commands)], MAX_LISTED), listed("read", read, MAX_LISTED),
+    listed("edited", edited, MAX_LISTED),
+    listed("ran", [...new Set(commands)], MAX_LISTED),
+    listed("read", read, MAX_LISTED),
     ...errors.slice(-MAX_LISTED).map((error) => `error: ${clipMarked(safe(error), MAX_ERROR_CHARS)}`),
   ];
   return done.filter((line) => line !== "").map(safe);
@@ -89,19 +109,30 @@ function doneIn(messages: readonly Message[]): string[] {
 
 function joined(sections: ReturnType<typeof sectionsOf>): string {
   const told = sections.filter(([, text]) => text !== "");
-  return told.map(([label, text]) => (label === "" ? text : `${label}:\n${clipMarked(text, label === "Prompts" ? MAX_PROMPTS_CHARS : MAX_SECTION_CHARS)}`)).join("\n");
+  return told
+    .map(([label, text]) =>
+      label === ""
+        ? text
+        : `${label}:\n${clipMarked(text, label === "Prompts" ? MAX_PROMPTS_CHARS : MAX_SECTION_CHARS)}`,
+    )
+    .join("\n");
 }
 
 /** Returns what the assistant itself marked as decided: `Decision: …`, or a list under such a heading. */
 function decisionsIn(messages: readonly Message[]): string[] {
-  const said = messages.filter((message) => asRecord(message).role === "assistant").flatMap(textsOf).join("\n\n");
+  const said = messages
+    .filter((message) => asRecord(message).role === "assistant")
+    .flatMap(textsOf)
+    .join("\n\n");
   let isList = false;
-  const found = safeText(said).split("\n").flatMap((line) => {
-    const decision = DECISION.exec(line);
-    const item = isList ? BULLET.exec(line)?.[1] : undefined;
-    isList = decision ? !decision[1] : isList && (item !== undefined || line.trim() === "");
-    return decision?.[1] || item || [];
-  });
+  const found = safeText(said)
+    .split("\n")
+    .flatMap((line) => {
+      const decision = DECISION.exec(line);
+      const item = isList ? BULLET.exec(line)?.[1] : undefined;
+      isList = decision ? !decision[1] : isList && (item !== undefined || line.trim() === "");
+      return decision?.[1] || item || [];
+    });
   return [...new Set(found)];
 }
 
@@ -111,7 +142,9 @@ function bullets(lines: readonly string[]): string {
 
 /** Takes signs out of lines that hold little else, and lines that hold nothing else. */
 function calm(text: string, signs: RegExp): string {
-  const lines = text.split("\n").map((line) => (isNoisy(line) ? line.replace(signs, " ").replace(/ {2,}/g, " ").trim() : line));
+  const lines = text
+    .split("\n")
+    .map((line) => (isNoisy(line) ? line.replace(signs, " ").replace(/ {2,}/g, " ").trim() : line));
   return lines.filter((line) => /[\p{L}\p{N}]/u.test(line)).join("\n");
 }
 

@@ -5,7 +5,11 @@ import { asRecord, asText, textOf } from "../base/json.ts";
 import { type Message, partsOf, textsOf, withoutThinking } from "../cline/index.ts";
 
 /** Tools whose one argument is what the assistant says. */
-const SAYS: Readonly<Record<string, string>> = { attempt_completion: "result", plan_mode_respond: "response", ask_followup_question: "question" };
+const SAYS: Readonly<Record<string, string>> = {
+  attempt_completion: "result",
+  plan_mode_respond: "response",
+  ask_followup_question: "question",
+};
 /** Tools are named `like_this`; one that was cut off runs to the end. */
 const TOOL_CALL = /<(thinking|[a-z]+_[a-z_]+)>([\s\S]*?)(?:<\/\1>|$)/g;
 const RESULT = /^\s*\[(\w+)(?: for '[\s\S]*?')?\] Result:\s*/;
@@ -14,7 +18,8 @@ const NOTICE = /^\s*(?:\[[A-Z][A-Z _]+\]|<environment_details>)/;
 const FAILED = /^\s*(?:The user denied|The tool execution failed|Error\b)/;
 const SPOKEN = /^\s*<(?:task|feedback|answer|user_message)>/;
 /** A person's words inside a result or a notice; an `<answer>` in a file that was read is none. */
-const REPLY = /(?:^\s*|\b(?:user|feedback|instructions)\b[^<>]{0,200})(<(feedback|answer|user_message)>[\s\S]*?(?:<\/\2>|$))/gi;
+const REPLY =
+  /(?:^\s*|\b(?:user|feedback|instructions)\b[^<>]{0,200})(<(feedback|answer|user_message)>[\s\S]*?(?:<\/\2>|$))/gi;
 const WORKSPACE = /^# Current (?:Working|Workspace) Directory \(([^()\n]+)\) Files/m;
 
 type Part = Record<string, unknown>;
@@ -23,7 +28,9 @@ type Part = Record<string, unknown>;
 export function storedMessage(raw: unknown): Message {
   const { content, ts, ...rest } = asRecord(raw);
   const parts = partsOf({ content }).flatMap(storedPart);
-  const spoken = parts.map((part) => (part.type === "text" ? { ...part, text: withoutThinking(textOf(part.text)) } : part));
+  const spoken = parts.map((part) =>
+    part.type === "text" ? { ...part, text: withoutThinking(textOf(part.text)) } : part,
+  );
   return { ...rest, createdAt: ts, content: rest.role === "assistant" ? spoken : parts };
 }
 
@@ -34,7 +41,9 @@ export function legacyMessages(raw: readonly unknown[]): Message[] {
   return raw.map(storedMessage).flatMap(({ role, createdAt, modelInfo, content }, index) => {
     const base = { role, createdAt, modelInfo: { id: asRecord(modelInfo).modelId } };
     if (role !== "assistant") return userMessages(base, partsOf({ content }), open);
-    const parts = partsOf({ content }).flatMap((part) => (part.type === "text" ? spokenAndCalled(textOf(part.text), index) : [part]));
+    const parts = partsOf({ content }).flatMap((part) =>
+      part.type === "text" ? spokenAndCalled(textOf(part.text), index) : [part],
+    );
     open = parts.filter((part) => part.type === "tool-call");
     return [{ ...base, content: parts }];
   });
@@ -49,7 +58,9 @@ function storedPart(part: Part): Part[] {
   const { type, id, name, input, content } = part;
   if (type === "tool_use") {
     const said = asText(asRecord(input)[SAYS[textOf(name)] ?? ""]);
-    return [said === undefined ? { type: "tool-call", toolCallId: id, toolName: name, input } : { type: "text", text: said }];
+    return [
+      said === undefined ? { type: "tool-call", toolCallId: id, toolName: name, input } : { type: "text", text: said },
+    ];
   }
   if (type !== "tool_result") return type === "text" ? [part] : [];
   return [resultPart(part.tool_use_id, name, withError(outputOf(content), asText(part.error)), part.is_error === true)];
@@ -69,7 +80,10 @@ function resultPart(toolCallId: unknown, toolName: unknown, output: unknown, isE
 /** A result is a text, a list of text and image parts, or the host's list of entries. */
 function outputOf(content: unknown): unknown {
   if (!Array.isArray(content) || !content.some((part) => asRecord(part).type !== undefined)) return content;
-  return content.map((part) => asText(asRecord(part).text) ?? "").join("\n").trim();
+  return content
+    .map((part) => asText(asRecord(part).text) ?? "")
+    .join("\n")
+    .trim();
 }
 
 function spokenAndCalled(text: string, index: number): Part[] {
@@ -77,7 +91,9 @@ function spokenAndCalled(text: string, index: number): Part[] {
   const spoken = text.replace(TOOL_CALL, (_, toolName: string, body: string) => {
     const said = SAYS[toolName];
     if (said !== undefined) return argumentOf(body, said) ?? "";
-    const input = Object.fromEntries(["path", "command", "input", "patch"].map((name) => [name, argumentOf(body, name)]));
+    const input = Object.fromEntries(
+      ["path", "command", "input", "patch"].map((name) => [name, argumentOf(body, name)]),
+    );
     calls.push({ type: "tool-call", toolCallId: `${index}-${calls.length}`, toolName, input });
     return "";
   });

@@ -1,7 +1,7 @@
 // How memory looks in a request: a fenced block with a title, a line that says what it is, and entries that are added
 // whole until the cap is reached. Text from memory is made safe here, on its way in, and nowhere else.
 import { FENCE, safeLine } from "../base/markup.ts";
-import { clip, clipLines, CUT_MARK } from "../base/text.ts";
+import { CUT_MARK, clip, clipLines } from "../base/text.ts";
 
 export const DIGEST_TITLE = "## Palinode memory (session start)";
 /** For what of the digest came after the rest of it. */
@@ -37,7 +37,12 @@ export interface Block {
  * Returns a block of at most `maxChars`, everything included, or undefined when there is nothing to show or no room for
  * the least of it. Entries are dropped from the end, and a cut is marked. Tools are named where the agent has them.
  */
-export function renderBlock(title: string, entries: readonly Entry[], maxChars: number, { namesTools = false } = {}): Block | undefined {
+export function renderBlock(
+  title: string,
+  entries: readonly Entry[],
+  maxChars: number,
+  { namesTools = false } = {},
+): Block | undefined {
   const head = `<${FENCE}>\n${title}\n${NOTICE}${namesTools ? NOTICE_OF_TOOLS : ""}`;
   const tail = `\n</${FENCE}>`;
   const room = maxChars - head.length - tail.length;
@@ -70,7 +75,11 @@ function leftOutLine(count: number): string {
 }
 
 /** Returns the lines that fit, each with its line break; undefined when not even a useful part of the first does. */
-function fit(lines: readonly string[], room: number, mayCutFirstLine: boolean): { text: string; isCut: boolean } | undefined {
+function fit(
+  lines: readonly string[],
+  room: number,
+  mayCutFirstLine: boolean,
+): { text: string; isCut: boolean } | undefined {
   const whole = lines.map((line) => `\n${line}`).join("");
   if (whole.length <= room) return { text: whole, isCut: false };
   // A heading alone would say nothing: at least one line below it has to fit.

@@ -3,7 +3,7 @@
 import { asRecord, asText } from "../base/json.ts";
 import { stripOurBlocks } from "../base/markup.ts";
 import { clip, clipStart, digestOf, oneLine } from "../base/text.ts";
-import { entriesOf, type Message, toolCallsOf, type ToolResult, toolResultsOf } from "../cline/index.ts";
+import { entriesOf, type Message, type ToolResult, toolCallsOf, toolResultsOf } from "../cline/index.ts";
 import { redacted } from "../server/index.ts";
 
 /** A command or tool that failed. */
@@ -25,10 +25,13 @@ const MAX_READ_CHARS = 20_000;
 /** No token is longer. */
 const MAX_TOKEN_CHARS = 1000;
 
-const NOISE = /^(?:at .{0,300}[:(]\d+|File "[^"]{0,300}", line \d+|node:internal|\[?std(?:err|out)\]?:?$|[\^~\s|-]+$|Traceback \(most recent|npm (?:ERR!|error) A complete log|\[?Command exited with)/;
-const TELLING = /err(?:or)?\b|exception|fail|cannot|can't|could not|unable|not found|no such|denied|refused|undefined|expected|missing|invalid|unknown|unexpected|panic|fatal|timed? ?out|conflict|required/i;
+const NOISE =
+  /^(?:at .{0,300}[:(]\d+|File "[^"]{0,300}", line \d+|node:internal|\[?std(?:err|out)\]?:?$|[\^~\s|-]+$|Traceback \(most recent|npm (?:ERR!|error) A complete log|\[?Command exited with)/;
+const TELLING =
+  /err(?:or)?\b|exception|fail|cannot|can't|could not|unable|not found|no such|denied|refused|undefined|expected|missing|invalid|unknown|unexpected|panic|fatal|timed? ?out|conflict|required/i;
 const TIME = /\[?\b(?:\d{4}-\d\d-\d\d[T ])?\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?\b\]?/g;
-const TEMPORARY_PATH = /(?:\/private)?\/(?:tmp|var\/folders|var\/tmp)\/[^\s:'")]{0,300}|[A-Za-z]:\\[^\s:'")]{0,200}\\Temp\\[^\s:'")]{0,300}/g;
+const TEMPORARY_PATH =
+  /(?:\/private)?\/(?:tmp|var\/folders|var\/tmp)\/[^\s:'")]{0,300}|[A-Za-z]:\\[^\s:'")]{0,200}\\Temp\\[^\s:'")]{0,300}/g;
 
 /** Returns what failed in the tool results that the model has not seen yet, oldest first; one of a kind. */
 export function failuresIn(transcript: readonly Message[]): Failure[] {
@@ -62,8 +65,10 @@ function toFailure({ command, output }: Part): Failure {
 
 /** The lines that say what is wrong; where none does, the last ones. */
 function tellingLines(output: string): string[] {
-  const lines = telling(output).split("\n")
-    .map((line) => clip(line.trim(), MAX_LINE_CHARS)).filter((line) => line !== "" && !NOISE.test(line));
+  const lines = telling(output)
+    .split("\n")
+    .map((line) => clip(line.trim(), MAX_LINE_CHARS))
+    .filter((line) => line !== "" && !NOISE.test(line));
   const told = lines.filter((line) => TELLING.test(line));
   return [...new Set(told.length > 0 ? told : lines.slice(-3))].slice(0, MAX_LINES);
 }
@@ -78,5 +83,7 @@ function endsOf(text: string): string {
 
 /** Without secrets, private spans and our own blocks, and without what is different each time. */
 function telling(text: string): string {
-  return redacted(stripOurBlocks(endsOf(text))).replace(TIME, "").replace(TEMPORARY_PATH, "");
+  return redacted(stripOurBlocks(endsOf(text)))
+    .replace(TIME, "")
+    .replace(TEMPORARY_PATH, "");
 }

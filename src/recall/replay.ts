@@ -3,7 +3,16 @@
 // later request: otherwise the model provider's prompt cache would be lost from that point on.
 import { asRecord, asText } from "../base/json.ts";
 import { digestOf } from "../base/text.ts";
-import { createdAtOf, fingerprint, INJECTED_KIND, isPrompt, type Message, type Prompt, toolCallsOf, toolResultsOf } from "../cline/index.ts";
+import {
+  createdAtOf,
+  fingerprint,
+  INJECTED_KIND,
+  isPrompt,
+  type Message,
+  type Prompt,
+  toolCallsOf,
+  toolResultsOf,
+} from "../cline/index.ts";
 
 /** The message after which an entry stands. */
 export interface Anchor {
@@ -44,8 +53,18 @@ export interface Turn {
  * Returns an entry that is not placed yet. Its id and time follow from the prompt, the text and the message that it is
  * about (the prompt itself where none is given), never from a clock.
  */
-export function createEntry(prompt: Prompt, block: Pick<LedgerEntry, "kind" | "atEnd" | "text" | "seen">, about: Message = prompt.message): LedgerEntry {
-  return { ...block, prompt: prompt.key, id: entryId(block.kind, prompt.key, block.text), createdAt: createdAtOf(about) ?? 0, anchor: null };
+export function createEntry(
+  prompt: Prompt,
+  block: Pick<LedgerEntry, "kind" | "atEnd" | "text" | "seen">,
+  about: Message = prompt.message,
+): LedgerEntry {
+  return {
+    ...block,
+    prompt: prompt.key,
+    id: entryId(block.kind, prompt.key, block.text),
+    createdAt: createdAtOf(about) ?? 0,
+    anchor: null,
+  };
 }
 
 /** Returns the id of an entry: what was changed since it was made, on disk or on the way, shows in it. */
@@ -92,7 +111,12 @@ export function replay(ledger: Ledger, turn: Turn): { ledger: Ledger; messages: 
 export function isAnsweredElsewhere(ledger: Ledger, turn: Turn): boolean {
   const own = new Set<unknown>(ledger.map((entry) => entry.id));
   const since = turn.request.slice(indexOfPrompt(turn) + 1);
-  return indexOfPrompt(turn) !== -1 && since.some((message) => asRecord(asRecord(message).metadata).kind === INJECTED_KIND && !own.has(asRecord(message).id));
+  return (
+    indexOfPrompt(turn) !== -1 &&
+    since.some(
+      (message) => asRecord(asRecord(message).metadata).kind === INJECTED_KIND && !own.has(asRecord(message).id),
+    )
+  );
 }
 
 /** What the model can see in a ledger's blocks: keys of memories, and the lines that show them. */
@@ -126,7 +150,10 @@ function toMessage(entry: LedgerEntry): Message {
  */
 function placeFor(entry: LedgerEntry, turn: Turn): number {
   const end = turn.request.length - 1;
-  const about = (): number => (entry.kind === "repair" ? turn.request.findLastIndex((message) => toolResultsOf(message).length > 0) : indexOfPrompt(turn));
+  const about = (): number =>
+    entry.kind === "repair"
+      ? turn.request.findLastIndex((message) => toolResultsOf(message).length > 0)
+      : indexOfPrompt(turn);
   const index = entry.atEnd ? -1 : about();
   const isNew = index !== -1 && turn.request.slice(index + 1).every((message) => asRecord(message).role === "user");
   // An earlier prompt that was never answered was sent all the same, right behind the failed tool's message.
@@ -137,7 +164,8 @@ function placeFor(entry: LedgerEntry, turn: Turn): number {
 /** A request that was cut off behind a tool call may have taken a block there; its results come first when they come. */
 function behindResults(index: number, request: readonly Message[]): number {
   let place = index;
-  if (toolCallsOf(request[index] ?? {}).length > 0) while (toolResultsOf(request[place + 1] ?? {}).length > 0) place += 1;
+  if (toolCallsOf(request[index] ?? {}).length > 0)
+    while (toolResultsOf(request[place + 1] ?? {}).length > 0) place += 1;
   return place;
 }
 
@@ -146,7 +174,10 @@ function indexOfPrompt({ request, prompt }: Turn): number {
   if (prompt === undefined) return -1;
   const id = asText(asRecord(prompt.message).id);
   const print = id === undefined ? fingerprint(prompt.message) : "";
-  return request.findLastIndex((message) => !isFolded(message) && (id === undefined ? fingerprint(message) === print : asRecord(message).id === id));
+  return request.findLastIndex(
+    (message) =>
+      !isFolded(message) && (id === undefined ? fingerprint(message) === print : asRecord(message).id === id),
+  );
 }
 
 /** Finds anchors in a turn. By id this is one look; only without ids are contents read, each once. */

@@ -4,8 +4,8 @@ import { stripVTControlCharacters } from "node:util";
 import { asRecord, asText } from "../base/json.ts";
 import { dropPrivate, FENCE, safeLine, safeLines, stripOurBlocks } from "../base/markup.ts";
 import { redact } from "../base/redact.ts";
-import { clean, clip, clipLines, clipMarked, clipMiddle, CUT_MARK, digestOf, weigh } from "../base/text.ts";
-import { type Client, PalinodeError, readBody, type Reason, reasonOf, rowsOf } from "../server/index.ts";
+import { CUT_MARK, clean, clip, clipLines, clipMarked, clipMiddle, digestOf, weigh } from "../base/text.ts";
+import { type Client, PalinodeError, type Reason, readBody, reasonOf, rowsOf } from "../server/index.ts";
 import type { Config } from "../settings/index.ts";
 import { type Entry, triggerHeading } from "./block.ts";
 
@@ -76,7 +76,10 @@ const RELATED_INSTEAD = "### Related memories\n(by search: resolution did not an
 
 /** Returns the query for a prompt's bare words: redacted, at most 2,000 characters, head and tail kept. */
 export function queryOf(words: string): string {
-  return clipMiddle(redact(dropPrivate(clean(stripVTControlCharacters(clipMiddle(words, MAX_READ_CHARS))))).trim(), MAX_QUERY_CHARS);
+  return clipMiddle(
+    redact(dropPrivate(clean(stripVTControlCharacters(clipMiddle(words, MAX_READ_CHARS))))).trim(),
+    MAX_QUERY_CHARS,
+  );
 }
 
 /** Returns whether the words say enough to recall for. */
@@ -94,7 +97,9 @@ export function askTriggers(asker: Asker, query: string): Promise<Finding> {
     const fired = rowsOf(await client.post("/check-triggers", { query }, { signal }), "/check-triggers");
     const named = fired.filter((row) => asText(row.memory_file) !== undefined);
     const unique = [...new Map(named.map((row) => [row.memory_file, row])).values()].slice(0, MAX_TRIGGERS);
-    return { memories: await Promise.all(unique.map((row, index) => triggerMemory(asker, row, index < MAX_TRIGGER_FILES))) };
+    return {
+      memories: await Promise.all(unique.map((row, index) => triggerMemory(asker, row, index < MAX_TRIGGER_FILES))),
+    };
   });
 }
 
@@ -129,10 +134,17 @@ function search(channel: Channel, asker: Asker, query: string, extra: number, he
 }
 
 /** Returns what somebody searches for by hand, best first, one hit a file. Throws `PalinodeError`. */
-export async function searchByHand({ client, sessionId, signal }: Asker, query: string, limit: number): Promise<Memory[]> {
+export async function searchByHand(
+  { client, sessionId, signal }: Asker,
+  query: string,
+  limit: number,
+): Promise<Memory[]> {
   const body = { query: queryOf(query), limit, max_chars: MAX_SNIPPET_CHARS, session_id: sessionId };
   const rows = rowsOf(await client.post("/search", body, { signal, timeoutMs: BY_HAND_TIMEOUT_MS }), "/search");
-  const hits = rows.filter((row) => pathOf(row) !== "").slice(0, 5 * limit).map((row) => hitMemory(row));
+  const hits = rows
+    .filter((row) => pathOf(row) !== "")
+    .slice(0, 5 * limit)
+    .map((row) => hitMemory(row));
   return hits.filter((hit, index) => hits.findIndex((other) => other.path === hit.path) === index).slice(0, limit);
 }
 
@@ -140,13 +152,19 @@ export async function searchByHand({ client, sessionId, signal }: Asker, query: 
 export async function askResolve(asker: Asker, query: string, extra = 0): Promise<Finding> {
   const { client, config, sessionId, signal, missingRoutes } = asker;
   if (missingRoutes.has("/resolve")) return askSearch(asker, query, extra, RELATED_INSTEAD);
-  const body = { query, session_id: sessionId, max_items: Math.min(MAX_RESOLVED, Math.max(1, config.recallMaxResults)), max_chars: 2000 };
+  const body = {
+    query,
+    session_id: sessionId,
+    max_items: Math.min(MAX_RESOLVED, Math.max(1, config.recallMaxResults)),
+    max_chars: 2000,
+  };
   try {
     const answer = asRecord(await client.post("/resolve", body, { signal, timeoutMs: config.resolveDeadlineMs }));
     return resolvedFinding(answer);
   } catch (error) {
     if (error instanceof PalinodeError && error.status === 404) missingRoutes.add("/resolve");
-    if (["unauthorized", "denied", "rate-limited"].includes(reasonOf(error))) return { channel: "search", memories: [], reason: reasonOf(error) };
+    if (["unauthorized", "denied", "rate-limited"].includes(reasonOf(error)))
+      return { channel: "search", memories: [], reason: reasonOf(error) };
     return askSearch(asker, query, extra, RELATED_INSTEAD);
   }
 }
@@ -155,7 +173,12 @@ export async function askResolve(asker: Asker, query: string, extra = 0): Promis
 export async function finding(channel: Channel, ask: () => Promise<Omit<Finding, "channel">>): Promise<Finding> {
   try {
     const { memories, reason, later } = await ask();
-    return { channel, memories, ...(memories.length === 0 ? { reason: reason ?? "no-hits" } : {}), ...(later && { later }) };
+    return {
+      channel,
+      memories,
+      ...(memories.length === 0 ? { reason: reason ?? "no-hits" } : {}),
+      ...(later && { later }),
+    };
   } catch (error) {
     return { channel, memories: [], reason: reasonOf(error) };
   }
@@ -166,7 +189,9 @@ async function triggerMemory(asker: Asker, row: Record<string, unknown>, withTex
   const description = asText(row.description) ?? "";
   const text = withText ? await readBody(asker, path) : undefined;
   const said = text ?? description;
-  const shown = clipLines(safeLines(clip(said, MAX_LOOK_TIMES * MAX_TRIGGER_CHARS)).join("\n"), MAX_TRIGGER_CHARS).split("\n").filter((line) => line !== "");
+  const shown = clipLines(safeLines(clip(said, MAX_LOOK_TIMES * MAX_TRIGGER_CHARS)).join("\n"), MAX_TRIGGER_CHARS)
+    .split("\n")
+    .filter((line) => line !== "");
   const note = withText && text === undefined ? ["(the file could not be read)"] : [];
   const heading = triggerHeading(path);
   const isWhole = text !== undefined && text.length <= MAX_LOOK_TIMES * MAX_TRIGGER_CHARS && !shown.includes(CUT_MARK);
@@ -191,13 +216,26 @@ function hitMemory(row: Record<string, unknown>, heading?: string): Memory {
   const keys = [HIT + digestOf(`${path} ${hash ?? text}`), textKey(path, text)];
   // An imported session says how it is reopened.
   const resume = safeLine(clip(asText(asRecord(row.metadata).resume) ?? "", MAX_LOOK_TIMES * MAX_SHOWN_SNIPPET_CHARS));
-  const more = resume === "" || line.includes(resume) ? [] : [`  Resume: ${clipMarked(resume, MAX_SHOWN_SNIPPET_CHARS)}`];
-  return { keys, path, score, gist: clip(text, MAX_GIST_CHARS), entry: { ...(heading === undefined ? {} : { heading }), lines: [line.trimEnd(), ...more] } };
+  const more =
+    resume === "" || line.includes(resume) ? [] : [`  Resume: ${clipMarked(resume, MAX_SHOWN_SNIPPET_CHARS)}`];
+  return {
+    keys,
+    path,
+    score,
+    gist: clip(text, MAX_GIST_CHARS),
+    entry: { ...(heading === undefined ? {} : { heading }), lines: [line.trimEnd(), ...more] },
+  };
 }
 
 /** The same for a hit and for a trigger that show the same text of a file. */
 function textKey(path: string, text: string): string {
-  return `text ${digestOf(`${path} ${(clip(text, MAX_KEY_CHARS).toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).join(" ")}`)}`;
+  return `text ${digestOf(
+    `${path} ${(
+      clip(text, MAX_KEY_CHARS)
+        .toLowerCase()
+        .match(/[\p{L}\p{N}]+/gu) ?? []
+    ).join(" ")}`,
+  )}`;
 }
 
 /** Returns the key of a file whose whole text is in view. */
@@ -206,14 +244,30 @@ export function wholeKey(path: string): string {
 }
 
 function resolvedFinding(answer: Record<string, unknown>): Finding {
-  const parts = ["selected", "replaced", "conflicts", "insufficient", "omitted_conflicts", "other_projects_withheld"].map((name) => answer[name]);
-  const count = parts.reduce<number>((sum, part) => sum + (Array.isArray(part) ? part.length : typeof part === "number" ? part : 0), 0);
+  const parts = [
+    "selected",
+    "replaced",
+    "conflicts",
+    "insufficient",
+    "omitted_conflicts",
+    "other_projects_withheld",
+  ].map((name) => answer[name]);
+  const count = parts.reduce<number>(
+    (sum, part) => sum + (Array.isArray(part) ? part.length : typeof part === "number" ? part : 0),
+    0,
+  );
   const text = asText(answer.text);
   // The text is never empty, so emptiness shows in the counts alone (palinode-api.md, 2.11).
-  if (text === undefined || count === 0) return { channel: "search", memories: [], reason: text === undefined ? "bad-response" : "no-hits" };
+  if (text === undefined || count === 0)
+    return { channel: "search", memories: [], reason: text === undefined ? "bad-response" : "no-hits" };
   const lines = safeLines(text.replace(/^\s*### Resolved from memory/, "### Resolved"));
-  const body = lines[0]?.startsWith("### Resolved") ? ["### Resolved from memory (current state)", ...lines.slice(1)] : lines;
-  return { channel: "search", memories: [{ keys: [`resolved ${digestOf(text)}`], path: "", score: null, gist: text, entry: { lines: body } }] };
+  const body = lines[0]?.startsWith("### Resolved")
+    ? ["### Resolved from memory (current state)", ...lines.slice(1)]
+    : lines;
+  return {
+    channel: "search",
+    memories: [{ keys: [`resolved ${digestOf(text)}`], path: "", score: null, gist: text, entry: { lines: body } }],
+  };
 }
 
 /** `file_path` is absolute; servers before 0.12 send nothing else, so its last two segments have to do. */

@@ -14,11 +14,16 @@ const SCORE = /\(\d{1,3}% match\)|\(keyword match\)/;
 export function select(memories: readonly Memory[], visible: Visible, maxHits: number): Memory[] {
   const chosen: Memory[] = [];
   for (const memory of memories) {
-    const isVisible = [...memory.keys, wholeKey(memory.path)].some((key) => visible.keys.has(key)) || looksSeen(memory, visible.lines);
+    const isVisible =
+      [...memory.keys, wholeKey(memory.path)].some((key) => visible.keys.has(key)) || looksSeen(memory, visible.lines);
     if (isVisible && memory.mention !== undefined) chosen.push({ ...memory, entry: memory.mention });
     if (isVisible) continue;
     if (chosen.some((other) => other.path === memory.path || nearEqual(other.gist, memory.gist))) continue;
-    if (chosen.filter((other) => other.entry.heading !== undefined).length >= maxHits && memory.entry.heading !== undefined) continue;
+    if (
+      chosen.filter((other) => other.entry.heading !== undefined).length >= maxHits &&
+      memory.entry.heading !== undefined
+    )
+      continue;
     chosen.push(memory);
   }
   return chosen;
@@ -36,7 +41,9 @@ export function countHits({ keys }: Visible): number {
 function looksSeen({ path, entry }: Memory, lines: readonly string[]): boolean {
   const line = entry.lines[0] ?? "";
   const ofFile = entry.heading === undefined ? [] : lines.filter((shown) => shown.startsWith(`- [${safeLine(path)}] `));
-  return ofFile.some((shown) => path.startsWith("daily/") || nearEqual(shown.replace(SCORE, ""), line.replace(SCORE, "")));
+  return ofFile.some(
+    (shown) => path.startsWith("daily/") || nearEqual(shown.replace(SCORE, ""), line.replace(SCORE, "")),
+  );
 }
 
 function nearEqual(a: string, b: string): boolean {
@@ -47,5 +54,10 @@ function nearEqual(a: string, b: string): boolean {
 }
 
 function wordsOf(text: string): Set<string> {
-  return new Set(text.slice(0, 1000).toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []);
+  return new Set(
+    text
+      .slice(0, 1000)
+      .toLowerCase()
+      .match(/[\p{L}\p{N}]+/gu) ?? [],
+  );
 }

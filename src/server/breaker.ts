@@ -71,7 +71,10 @@ export class Breaker {
 
   /** The server asked for quiet: seconds or a date in `Retry-After`, else a minute. */
   limit(retryAfterMs: number): void {
-    this.#limitedUntil = Math.max(this.#limitedUntil, this.#now() + Math.min(Math.max(retryAfterMs, 0), LONGEST_PAUSE_MS));
+    this.#limitedUntil = Math.max(
+      this.#limitedUntil,
+      this.#now() + Math.min(Math.max(retryAfterMs, 0), LONGEST_PAUSE_MS),
+    );
     this.#keep();
   }
 
@@ -82,7 +85,12 @@ export class Breaker {
 
   #keep(): void {
     const others = Object.fromEntries(Object.entries(asRecord(this.#state.read(FILE))).slice(-MAX_ENTRIES));
-    const own = { failures: this.#failures, pauseMs: this.#pauseMs, pausedUntil: this.#pausedUntil, limitedUntil: this.#limitedUntil };
+    const own = {
+      failures: this.#failures,
+      pauseMs: this.#pauseMs,
+      pausedUntil: this.#pausedUntil,
+      limitedUntil: this.#limitedUntil,
+    };
     this.#state.write(FILE, { ...others, [this.#server]: own });
   }
 }

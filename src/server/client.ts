@@ -8,8 +8,19 @@ import { redacted } from "./outgoing.ts";
 
 /** Why there is no memory, as a code that is the same on every runtime. */
 export type Reason =
-  | "refused" | "timeout" | "dns" | "unauthorized" | "denied" | "rate-limited" | "bad-response"
-  | "too-short" | "no-hits" | "below-threshold" | "paused" | "muted" | "budget";
+  | "refused"
+  | "timeout"
+  | "dns"
+  | "unauthorized"
+  | "denied"
+  | "rate-limited"
+  | "bad-response"
+  | "too-short"
+  | "no-hits"
+  | "below-threshold"
+  | "paused"
+  | "muted"
+  | "budget";
 
 /** A larger body is not memory: reading stops there. */
 const MAX_BODY_BYTES = 2 * 1024 * 1024;
@@ -26,7 +37,9 @@ export class PalinodeError extends Error {
   readonly #said: string | undefined;
 
   constructor(route: string, code: Reason, status?: number, detail?: string, said?: string) {
-    super(`${route}: ${code}${status === undefined ? "" : ` (HTTP ${status})`}${detail === undefined ? "" : `, ${detail}`}`);
+    super(
+      `${route}: ${code}${status === undefined ? "" : ` (HTTP ${status})`}${detail === undefined ? "" : `, ${detail}`}`,
+    );
     this.code = code;
     this.status = status;
     this.detail = detail;
@@ -63,7 +76,13 @@ export function createClient(config: ClientConfig, onRateLimited: (ms: number) =
   const headers: Record<string, string> = { accept: "application/json" };
   if (config.token !== "" && mayCarryToken(config)) headers.authorization = `Bearer ${config.token}`;
 
-  async function send(method: string, route: string, search: string, body: string | undefined, limits: Limits = {}): Promise<unknown> {
+  async function send(
+    method: string,
+    route: string,
+    search: string,
+    body: string | undefined,
+    limits: Limits = {},
+  ): Promise<unknown> {
     const timeout = AbortSignal.timeout(limits.timeoutMs ?? config.recallTimeoutMs);
     const signal = limits.signal ? AbortSignal.any([limits.signal, timeout]) : timeout;
     try {
@@ -91,7 +110,11 @@ export function createClient(config: ClientConfig, onRateLimited: (ms: number) =
 /** Returns the reason code of anything that was thrown, by names and codes: texts differ between Node and Bun. */
 export function reasonOf(error: unknown): Reason {
   if (error instanceof PalinodeError) return error.code;
-  for (let cause: unknown = error, depth = 0; cause !== undefined && depth < 5; cause = asRecord(cause).cause, depth += 1) {
+  for (
+    let cause: unknown = error, depth = 0;
+    cause !== undefined && depth < 5;
+    cause = asRecord(cause).cause, depth += 1
+  ) {
     const { name, code, errors, message } = asRecord(cause);
     // A port that no request may go to, and that nothing listens at.
     if (message === "bad port") return "refused";
@@ -103,8 +126,17 @@ export function reasonOf(error: unknown): Reason {
 }
 
 const REASON_BY_CODE = new Map<unknown, Reason>([
-  ...["AbortError", "TimeoutError", "ETIMEDOUT", "UND_ERR_CONNECT_TIMEOUT", "UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT"].map((code) => [code, "timeout"] as const),
-  ...["ECONNREFUSED", "ConnectionRefused", "FailedToOpenSocket", "EHOSTUNREACH", "ENETUNREACH", "EADDRNOTAVAIL"].map((code) => [code, "refused"] as const),
+  ...[
+    "AbortError",
+    "TimeoutError",
+    "ETIMEDOUT",
+    "UND_ERR_CONNECT_TIMEOUT",
+    "UND_ERR_HEADERS_TIMEOUT",
+    "UND_ERR_BODY_TIMEOUT",
+  ].map((code) => [code, "timeout"] as const),
+  ...["ECONNREFUSED", "ConnectionRefused", "FailedToOpenSocket", "EHOSTUNREACH", "ENETUNREACH", "EADDRNOTAVAIL"].map(
+    (code) => [code, "refused"] as const,
+  ),
   ...["ENOTFOUND", "EAI_AGAIN", "EAI_FAIL", "DNSException"].map((code) => [code, "dns"] as const),
 ]);
 
@@ -159,7 +191,9 @@ const REFUSALS = /"detail"\s*:\s*"(Security scan failed|Refusing to store|Conten
 /** Returns the words of a refusal; a list of wrong fields holds none. */
 function saidIn(text: string | undefined, token: string): string | undefined {
   const words = asText(asRecord(parseJson(text)).detail);
-  return words === undefined ? undefined : clip(oneLine(redacted(token === "" ? words : words.replaceAll(token, "[redacted]"))), MAX_SAID_CHARS);
+  return words === undefined
+    ? undefined
+    : clip(oneLine(redacted(token === "" ? words : words.replaceAll(token, "[redacted]"))), MAX_SAID_CHARS);
 }
 
 /** The server's policy reasons are single words; anything longer is not shown, since it may echo what was sent. */

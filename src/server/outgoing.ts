@@ -20,7 +20,8 @@ export function redacted(text: string): string {
 }
 
 /** Tags of tool calls, which the server takes for a call that went astray, unless they stand in code (palinode-api.md, 2.9). */
-const CODE_OR_CALL = /(```[\s\S]*?```|~~~[\s\S]*?~~~|`[^`\n]+`)|<(?=\/?(?:[a-z][\w.-]*:)?(?:invoke|parameter|function_calls|tool_call|tool_use|summary|decisions|blockers|system-reminder|command-|local-command-|user-prompt-|bash-|ide_))/gi;
+const CODE_OR_CALL =
+  /(```[\s\S]*?```|~~~[\s\S]*?~~~|`[^`\n]+`)|<(?=\/?(?:[a-z][\w.-]*:)?(?:invoke|parameter|function_calls|tool_call|tool_use|summary|decisions|blockers|system-reminder|command-|local-command-|user-prompt-|bash-|ide_))/gi;
 
 /** Returns text as it was written, but for tags that the server would refuse it for. */
 export function withoutCallTags(text: string): string {

@@ -10,7 +10,10 @@ export function rowsOf(answer: unknown, route: string): Record<string, unknown>[
 }
 
 /** Returns a memory file's text without its frontmatter, or undefined when it cannot be read. */
-export async function readBody({ client, signal }: { readonly client: Client; readonly signal: AbortSignal }, path: string): Promise<string | undefined> {
+export async function readBody(
+  { client, signal }: { readonly client: Client; readonly signal: AbortSignal },
+  path: string,
+): Promise<string | undefined> {
   try {
     const content = asText(asRecord(await client.get("/read", { file_path: path }, { signal })).content);
     return content === undefined ? undefined : asText(withoutFrontmatter(content));

@@ -1,10 +1,20 @@
 // The half of a conversation that is captured: what no capture covers yet is left on disk at each run's end, and is sent
 // when it is due. A run's end goes transcript → summary → outbox.
 import { within } from "../base/time.ts";
-import { captureOf, dropTail, isDue, type Item, keepTail, savedByAgent, sendCapture, sessionEndBody, tidy } from "../capture/index.ts";
+import {
+  captureOf,
+  dropTail,
+  type Item,
+  isDue,
+  keepTail,
+  savedByAgent,
+  sendCapture,
+  sessionEndBody,
+  tidy,
+} from "../capture/index.ts";
 import { isPrompt, type Message, newestPromptKeys, promptKey } from "../cline/index.ts";
 import { capturedOnDisk, noteNews, pruneRecords, type SessionRecord } from "./record.ts";
-import { drainSoon, isMuted, senderOf, type Session } from "./session.ts";
+import { drainSoon, isMuted, type Session, senderOf } from "./session.ts";
 
 /** The conversation, as far as capturing it needs. */
 interface Subject {
@@ -39,7 +49,8 @@ export class Capturer {
     if (!this.#isPruned) void pruneRecords(session.state, session.now()).then(() => tidy(session.state, session.now()));
     this.#isPruned = true;
     const tail = this.#tail;
-    if (tail === undefined || isMuted(session) || !isDue(tail.prompts, record.captured, session.config.minMessages)) return;
+    if (tail === undefined || isMuted(session) || !isDue(tail.prompts, record.captured, session.config.minMessages))
+      return;
     await within(this.#capture(tail, "run_end"), session.config.hookDeadlineMs);
   }
 
@@ -80,8 +91,21 @@ export class Capturer {
     }
     this.#tail = undefined;
     if (capture.prompts <= record.captured || capture.prompts < session.config.minMessages) return;
-    const body = sessionEndBody(capture, { sessionId, project: session.project, cwd: session.cwd, trigger: "session_end" });
-    this.#tail = { sessionId, tail, prompts: capture.prompts, createdAt: session.now(), pid: process.pid, body, refusals: 0 };
+    const body = sessionEndBody(capture, {
+      sessionId,
+      project: session.project,
+      cwd: session.cwd,
+      trigger: "session_end",
+    });
+    this.#tail = {
+      sessionId,
+      tail,
+      prompts: capture.prompts,
+      createdAt: session.now(),
+      pid: process.pid,
+      body,
+      refusals: 0,
+    };
     keepTail(senderOf(session), this.#tail);
   }
 
@@ -107,7 +131,9 @@ export class Capturer {
     const [at, ms] = [session.now(), session.now() - started];
     noteNews(record, "capture", reason, { at, ms, isAsked: reason !== "paused" });
     save();
-    session.log(`${reason === undefined ? `captured ${item.prompts} prompts` : `capture ${isKept ? "queued" : "not sent"} (${reason})`}, ${ms} ms`);
+    session.log(
+      `${reason === undefined ? `captured ${item.prompts} prompts` : `capture ${isKept ? "queued" : "not sent"} (${reason})`}, ${ms} ms`,
+    );
   }
 
   #covered(item: Item): void {

@@ -3,11 +3,38 @@
 import { redact } from "../base/redact.ts";
 import { clipMarked, oneLine } from "../base/text.ts";
 import { bareWords, type HookCall, type Message, newestPrompt, newestPromptKeys, type Prompt } from "../cline/index.ts";
-import { askDigest, askRepair, askResolve, askSearch, askTriggers, type Channel, countHits, createEntry, DIGEST_TITLE, type Failure, failuresIn, type Finding, isAnsweredElsewhere, LATE_DIGEST_TITLE, LATE_TITLE, type LedgerEntry, type Memory, queryOf, RECALL_TITLE, renderBlock, REPAIR_TITLE, replay, saysEnough, select, type Turn, visibleIn } from "../recall/index.ts";
+import {
+  askDigest,
+  askRepair,
+  askResolve,
+  askSearch,
+  askTriggers,
+  type Channel,
+  countHits,
+  createEntry,
+  DIGEST_TITLE,
+  type Failure,
+  type Finding,
+  failuresIn,
+  isAnsweredElsewhere,
+  LATE_DIGEST_TITLE,
+  LATE_TITLE,
+  type LedgerEntry,
+  type Memory,
+  queryOf,
+  RECALL_TITLE,
+  REPAIR_TITLE,
+  renderBlock,
+  replay,
+  saysEnough,
+  select,
+  type Turn,
+  visibleIn,
+} from "../recall/index.ts";
 import { type Reason, reasonOf } from "../server/index.ts";
 import { primes, recalls, repairs } from "../settings/index.ts";
 import { Capturer } from "./capturer.ts";
-import { addAccount, newRecord, noteNews, saveRecord, type SessionRecord, type ShownMemory } from "./record.ts";
+import { addAccount, newRecord, noteNews, type SessionRecord, type ShownMemory, saveRecord } from "./record.ts";
 import { isAnswer, type Question, Round } from "./round.ts";
 import { askerOf, isMuted, type Session } from "./session.ts";
 
@@ -54,7 +81,11 @@ export class Conversation {
     this.id = id;
     this.session = session;
     this.#isOwner = isOwner;
-    this.#record = !isOwner ? newRecord(session.cwd) : session.isClaimed ? structuredClone(session.record) : session.record;
+    this.#record = !isOwner
+      ? newRecord(session.cwd)
+      : session.isClaimed
+        ? structuredClone(session.record)
+        : session.record;
     this.#asked = new Set(this.#record.asked);
     if (isOwner) session.isClaimed = true;
     if (isOwner) session.record = this.#record;
@@ -63,7 +94,11 @@ export class Conversation {
 
   /** Returns the request with memory in place, or undefined when there is nothing to add. Back within the deadline. */
   beforeModel(call: HookCall): Promise<Message[] | undefined> {
-    const turn: Turn = { request: call.request ?? [], transcript: call.transcript, prompt: newestPrompt(call.transcript) };
+    const turn: Turn = {
+      request: call.request ?? [],
+      transcript: call.transcript,
+      prompt: newestPrompt(call.transcript),
+    };
     const deadline = Date.now() + this.session.config.hookDeadlineMs;
     const answer = this.#turn.then(() => this.#answer(turn, deadline));
     this.#turn = answer.catch(() => undefined);
@@ -89,7 +124,10 @@ export class Conversation {
   async #answer(turn: Turn, deadline: number): Promise<Message[] | undefined> {
     const before = this.#record.ledger;
     const isNew = turn.prompt !== undefined && !this.#asked.has(turn.prompt.key);
-    const failures = turn.prompt === undefined || !repairs(this.session.config) ? [] : this.#newFailures(turn.prompt, failuresIn(turn.transcript));
+    const failures =
+      turn.prompt === undefined || !repairs(this.session.config)
+        ? []
+        : this.#newFailures(turn.prompt, failuresIn(turn.transcript));
     if (turn.prompt !== undefined && (isNew || failures.length > 0)) {
       this.#asked.add(turn.prompt.key);
       this.#record.repaired.push(...failures.map((failure) => repairKey(turn.prompt, failure)));
@@ -107,7 +145,13 @@ export class Conversation {
     }
     const { ledger, messages } = replay(this.#record.ledger, turn);
     this.#record.ledger = ledger;
-    if (isNew || failures.length > 0 || ledger.length !== before.length || ledger.some((entry, index) => entry !== before[index])) this.#save();
+    if (
+      isNew ||
+      failures.length > 0 ||
+      ledger.length !== before.length ||
+      ledger.some((entry, index) => entry !== before[index])
+    )
+      this.#save();
     return messages;
   }
 
@@ -128,11 +172,22 @@ export class Conversation {
     return failures.filter(({ signature }) => !known.has(signature)).slice(0, Math.max(0, left));
   }
 
-  async #repairFor(prompt: Prompt, failures: readonly Failure[], { transcript }: Turn, deadline: number): Promise<void> {
+  async #repairFor(
+    prompt: Prompt,
+    failures: readonly Failure[],
+    { transcript }: Turn,
+    deadline: number,
+  ): Promise<void> {
     const asker = askerOf(this.session, this.id, this.#abort.signal);
     const extra = countHits(visibleIn(this.#record.ledger));
-    const questions = failures.map(({ query }): Question => ({ channel: "repair", ask: () => askRepair(asker, query, extra) }));
-    const cause: Cause = { prompt, about: clipMarked(failures.map(({ about }) => about).join("; "), MAX_ABOUT_CHARS), failed: transcript.at(-1) ?? {} };
+    const questions = failures.map(
+      ({ query }): Question => ({ channel: "repair", ask: () => askRepair(asker, query, extra) }),
+    );
+    const cause: Cause = {
+      prompt,
+      about: clipMarked(failures.map(({ about }) => about).join("; "), MAX_ABOUT_CHARS),
+      failed: transcript.at(-1) ?? {},
+    };
     await this.#ask(cause, questions, Math.min(deadline, Date.now() + REPAIR_DEADLINE_MS));
   }
 
@@ -142,9 +197,18 @@ export class Conversation {
     if (questions.length === 0) return;
     // A server that refused is not asked again in this session, and the log has said so.
     const refused = session.stopped.recall;
-    const round = new Round(session, session.id ?? this.id, refused === undefined ? questions : questions.map(({ channel }) => ({ channel, known: refused })), (question) => this.#permitted(question));
+    const round = new Round(
+      session,
+      session.id ?? this.id,
+      refused === undefined ? questions : questions.map(({ channel }) => ({ channel, known: refused })),
+      (question) => this.#permitted(question),
+    );
     const answers = await round.answers(deadline);
-    const added = this.#add(cause, answers.flatMap(({ found }) => found ?? []), false);
+    const added = this.#add(
+      cause,
+      answers.flatMap(({ found }) => found ?? []),
+      false,
+    );
     const silent: Record<string, Reason> = {};
     for (const { channel, found, ms, isAsked } of answers) {
       const reason = found === undefined ? "timeout" : (added.reasons[channel] ?? found.reason);
@@ -163,7 +227,8 @@ export class Conversation {
     const { config } = session;
     const asker = askerOf(session, this.id, this.#abort.signal);
     const questions: Question[] = [];
-    if (primes(config) && !this.#record.isPrimed) questions.push({ channel: "prime", ask: () => this.#prime(() => askDigest(asker)) });
+    if (primes(config) && !this.#record.isPrimed)
+      questions.push({ channel: "prime", ask: () => this.#prime(() => askDigest(asker)) });
     if (!recalls(config)) return questions;
     // A trigger that is asked for counts as told, and a block has to hold something.
     if (!this.#hasRoom()) return [...questions, { channel: "search", known: "budget" }];
@@ -171,7 +236,8 @@ export class Conversation {
     const query = queryOf(words);
     const extra = countHits(visibleIn(this.#record.ledger));
     if (config.recallTriggers) questions.push({ channel: "triggers", ask: () => askTriggers(asker, query) });
-    if (config.recallMaxResults > 0) questions.push({ channel: "search", ask: () => (config.resolve ? askResolve : askSearch)(asker, query, extra) });
+    if (config.recallMaxResults > 0)
+      questions.push({ channel: "search", ask: () => (config.resolve ? askResolve : askSearch)(asker, query, extra) });
     return questions;
   }
 
@@ -197,18 +263,26 @@ export class Conversation {
 
   /** What comes after the deadline is placed in the next request; it is kept on disk until then. */
   #await(cause: Cause, answer: Promise<Finding>): void {
-    void answer.then((found) => {
-      if (found.later !== undefined) this.#await(cause, found.later);
-      // Said in a pause, it waits for the next prompt after that; only a trigger does not come again by itself.
-      const isPaused = isMuted(this.session);
-      if (isPaused && found.channel === "triggers") this.#record.carried.push(...found.memories);
-      if (isPaused) return this.#save();
-      const added = this.#add(cause, [found], true);
-      if (added.shown.length === 0) return;
-      addAccount(this.#record, { at: this.session.now(), about: `${cause.about} (late)`, shown: added.rows, chars: added.chars, silent: {} });
-      this.#save();
-      this.session.log(`${found.channel} late: ${describe(added, {})}`);
-    }).catch(() => undefined);
+    void answer
+      .then((found) => {
+        if (found.later !== undefined) this.#await(cause, found.later);
+        // Said in a pause, it waits for the next prompt after that; only a trigger does not come again by itself.
+        const isPaused = isMuted(this.session);
+        if (isPaused && found.channel === "triggers") this.#record.carried.push(...found.memories);
+        if (isPaused) return this.#save();
+        const added = this.#add(cause, [found], true);
+        if (added.shown.length === 0) return;
+        addAccount(this.#record, {
+          at: this.session.now(),
+          about: `${cause.about} (late)`,
+          shown: added.rows,
+          chars: added.chars,
+          silent: {},
+        });
+        this.#save();
+        this.session.log(`${found.channel} late: ${describe(added, {})}`);
+      })
+      .catch(() => undefined);
   }
 
   /** Puts findings into the ledger. */
@@ -218,13 +292,22 @@ export class Conversation {
     const record = this.#record;
     // Asked again after a failure, both answers may come in the end: the session is told once.
     const visible = visibleIn(record.ledger);
-    const digest = findings.filter((found) => found.channel === "prime").flatMap((found) => found.memories).filter(({ keys }) => !keys.every((key) => visible.keys.has(key)));
+    const digest = findings
+      .filter((found) => found.channel === "prime")
+      .flatMap((found) => found.memories)
+      .filter(({ keys }) => !keys.every((key) => visible.keys.has(key)));
     const told = record.ledger.filter((entry) => entry.kind === "digest");
     const recalled = findings.filter((found) => found.channel !== "prime").flatMap((found) => found.memories);
     const wanted = select([...record.carried, ...recalled], visible, config.recallMaxResults);
     const kind = cause.failed === undefined ? "recall" : "repair";
     const title = kind === "repair" ? REPAIR_TITLE : isLate ? LATE_TITLE : RECALL_TITLE;
-    const first = this.#put(cause, { kind: "digest", atEnd: isLate }, digest, told.length > 0 ? LATE_DIGEST_TITLE : DIGEST_TITLE, config.injectMaxChars - charsOf(told));
+    const first = this.#put(
+      cause,
+      { kind: "digest", atEnd: isLate },
+      digest,
+      told.length > 0 ? LATE_DIGEST_TITLE : DIGEST_TITLE,
+      config.injectMaxChars - charsOf(told),
+    );
     const second = this.#put(cause, { kind, atEnd: isLate }, wanted, title, config.recallMaxChars);
     record.carried = wanted.slice(second.shown.length).filter((memory) => memory.entry.heading === undefined);
     const reasons: Added["reasons"] = {
@@ -233,19 +316,35 @@ export class Conversation {
       // All that was found is in view already.
       ...(recalled.length > 0 && wanted.length === 0 ? { search: "no-hits", repair: "no-hits" } : {}),
     };
-    const rows = [first, second].flatMap(({ shown, kind: of }) => shown.map(({ path, score, entry }) => ({ kind: of, path, score, chars: entry.lines.join("\n").length })));
+    const rows = [first, second].flatMap(({ shown, kind: of }) =>
+      shown.map(({ path, score, entry }) => ({ kind: of, path, score, chars: entry.lines.join("\n").length })),
+    );
     return { shown: [...first.shown, ...second.shown], rows, chars: first.chars + second.chars, reasons };
   }
 
-  #put({ prompt, failed }: Cause, place: Pick<LedgerEntry, "kind" | "atEnd">, memories: readonly Memory[], title: string, maxChars: number) {
+  #put(
+    { prompt, failed }: Cause,
+    place: Pick<LedgerEntry, "kind" | "atEnd">,
+    memories: readonly Memory[],
+    title: string,
+    maxChars: number,
+  ) {
     const { config } = this.session;
     const room = Math.min(maxChars, config.sessionMaxChars - charsOf(this.#record.ledger));
-    const block = renderBlock(title, memories.map((memory) => memory.entry), room, { namesTools: config.tools });
+    const block = renderBlock(
+      title,
+      memories.map((memory) => memory.entry),
+      room,
+      { namesTools: config.tools },
+    );
     const shown = memories.slice(0, block?.shown ?? 0);
     this.#record.leftOut += memories.length - shown.length;
     if (block === undefined) return { kind: place.kind, shown, chars: 0 };
     const seen = shown.flatMap((memory) => memory.keys);
-    this.#record.ledger = [...this.#record.ledger, createEntry(prompt, { ...place, text: block.text, seen }, place.kind === "repair" ? failed : undefined)];
+    this.#record.ledger = [
+      ...this.#record.ledger,
+      createEntry(prompt, { ...place, text: block.text, seen }, place.kind === "repair" ? failed : undefined),
+    ];
     return { kind: place.kind, shown, chars: block.text.length };
   }
 
@@ -276,7 +375,12 @@ function repairKey(prompt: Prompt | undefined, { signature }: Failure): string {
 }
 
 function describe({ shown, chars }: Added, silent: Readonly<Record<string, Reason>>): string {
-  const said = shown.length > 0 ? `${shown.length} ${shown.length === 1 ? "memory" : "memories"}, ${chars} characters` : "nothing recalled";
-  const why = Object.entries(silent).map(([channel, reason]) => `${channel} ${reason}`).join(", ");
+  const said =
+    shown.length > 0
+      ? `${shown.length} ${shown.length === 1 ? "memory" : "memories"}, ${chars} characters`
+      : "nothing recalled";
+  const why = Object.entries(silent)
+    .map(([channel, reason]) => `${channel} ${reason}`)
+    .join(", ");
   return `${said}${why === "" ? "" : ` (${why})`}`;
 }

@@ -74,13 +74,39 @@ export interface SessionRecord {
 
 /** Returns an empty record. */
 export function newRecord(cwd: string | undefined): SessionRecord {
-  return { cwd, isPrimed: false, asked: [], ledger: [], captured: 0, channels: {}, leftOut: 0, carried: [], repaired: [], muted: [], accounts: [], settings: [] };
+  return {
+    cwd,
+    isPrimed: false,
+    asked: [],
+    ledger: [],
+    captured: 0,
+    channels: {},
+    leftOut: 0,
+    carried: [],
+    repaired: [],
+    muted: [],
+    accounts: [],
+    settings: [],
+  };
 }
 
 /** Returns what is known of a session, or an empty record. Never throws. */
 export function loadRecord(state: State, sessionId: string | undefined, cwd: string | undefined): SessionRecord {
   const raw = sessionId === undefined ? {} : asRecord(state.read(recordName(sessionId)));
-  const { isPrimed, asked, ledger, captured, channels, leftOut, carried, repaired, muted, accounts, settings, problems } = raw;
+  const {
+    isPrimed,
+    asked,
+    ledger,
+    captured,
+    channels,
+    leftOut,
+    carried,
+    repaired,
+    muted,
+    accounts,
+    settings,
+    problems,
+  } = raw;
   return {
     cwd,
     isPrimed: isPrimed === true,
@@ -107,7 +133,9 @@ export interface LatestSession {
 
 /** Returns the session that was last active in this workspace, or undefined. */
 export function latestSession(state: State, cwd: string | undefined): LatestSession | undefined {
-  const byAge = state.list("sessions").filter((file) => file.endsWith(".json"))
+  const byAge = state
+    .list("sessions")
+    .filter((file) => file.endsWith(".json"))
     .map((file) => ({ id: file.slice(0, -".json".length), at: state.writtenAt(`sessions/${file}`) ?? 0 }))
     .sort((a, b) => b.at - a.at);
   const found = byAge.find(({ id }) => asRecord(state.read(`sessions/${id}.json`)).cwd === cwd);
@@ -115,7 +143,12 @@ export function latestSession(state: State, cwd: string | undefined): LatestSess
 }
 
 /** Takes in how one question to a channel ended; undefined: with an answer. */
-export function noteNews(record: SessionRecord, channel: string, reason: Reason | undefined, { at, ms, isAsked }: { at: number; ms: number; isAsked: boolean }): void {
+export function noteNews(
+  record: SessionRecord,
+  channel: string,
+  reason: Reason | undefined,
+  { at, ms, isAsked }: { at: number; ms: number; isAsked: boolean },
+): void {
   const before = record.channels[channel];
   const isOk = reason === undefined || reason === "no-hits" || reason === "below-threshold";
   const okAt = isOk ? at : before?.okAt;
@@ -123,7 +156,8 @@ export function noteNews(record: SessionRecord, channel: string, reason: Reason 
   const earlier = before?.cause ?? before?.reason;
   const cause = isAsked || earlier === undefined || SILENT_BY_CHOICE.has(earlier) ? undefined : earlier;
   record.channels[channel] = {
-    at, ms,
+    at,
+    ms,
     calls: (before?.calls ?? 0) + Number(isAsked),
     recentMs: isAsked ? [...(before?.recentMs ?? []), ms].slice(-MAX_TIMES) : (before?.recentMs ?? []),
     ...(okAt === undefined ? {} : { okAt }),
@@ -143,7 +177,8 @@ export function saveRecord(state: State, sessionId: string | undefined, record: 
   for (const keys of [record.asked, record.repaired, record.muted]) keys.splice(0, keys.length - MAX_ASKED);
   const name = recordName(sessionId);
   // What is only told, not replayed, must not keep the rest from being written.
-  if (!state.write(name, { version: 1, ...record })) state.write(name, { version: 1, ...record, accounts: [], carried: [], problems: [] });
+  if (!state.write(name, { version: 1, ...record }))
+    state.write(name, { version: 1, ...record, accounts: [], carried: [], problems: [] });
 }
 
 /** Returns how many prompts the record on disk calls captured: another session may have sent what this one left. */
@@ -154,7 +189,8 @@ export function capturedOnDisk(state: State, sessionId: string): number {
 /** Notes in a session's record that its first `prompts` prompts are captured. */
 export function coverInRecord(state: State, sessionId: string, prompts: number): void {
   const record = asRecord(state.read(recordName(sessionId)));
-  if (count(record.captured) < prompts) state.write(recordName(sessionId), { version: 1, ...record, captured: prompts });
+  if (count(record.captured) < prompts)
+    state.write(recordName(sessionId), { version: 1, ...record, captured: prompts });
 }
 
 /** Removes the records of sessions that are long over. Does not block. */
@@ -185,26 +221,43 @@ function readNews([channel, raw]: [string, unknown]): [string, ChannelNews][] {
   const { okAt, reason, cause, at, ms, calls, recentMs } = asRecord(raw);
   if (!isTime(at) || typeof ms !== "number") return [];
   const times = Array.isArray(recentMs) ? recentMs.filter((time) => typeof time === "number") : [];
-  return [[channel, {
-    at, ms, calls: count(calls), recentMs: times,
-    ...(isTime(okAt) ? { okAt } : {}),
-    ...(typeof reason === "string" ? { reason: reason as Reason } : {}),
-    ...(typeof cause === "string" ? { cause: cause as Reason } : {}),
-  }]];
+  return [
+    [
+      channel,
+      {
+        at,
+        ms,
+        calls: count(calls),
+        recentMs: times,
+        ...(isTime(okAt) ? { okAt } : {}),
+        ...(typeof reason === "string" ? { reason: reason as Reason } : {}),
+        ...(typeof cause === "string" ? { cause: cause as Reason } : {}),
+      },
+    ],
+  ];
 }
 
 function readAccount(raw: unknown): Account[] {
   const { at, about, shown, chars, silent } = asRecord(raw);
   if (!isTime(at) || typeof about !== "string" || !Array.isArray(shown)) return [];
-  const rows = shown.map(asRecord).flatMap(({ kind, path, score, chars: size }) =>
-    isKind(kind) && typeof path === "string" ? [{ kind, path, score: typeof score === "number" ? score : null, chars: count(size) }] : []);
+  const rows = shown
+    .map(asRecord)
+    .flatMap(({ kind, path, score, chars: size }) =>
+      isKind(kind) && typeof path === "string"
+        ? [{ kind, path, score: typeof score === "number" ? score : null, chars: count(size) }]
+        : [],
+    );
   const reasons = Object.entries(asRecord(silent)).filter(([, reason]) => typeof reason === "string");
-  return [{ at, about, shown: rows, chars: count(chars), silent: Object.fromEntries(reasons) as Record<string, Reason> }];
+  return [
+    { at, about, shown: rows, chars: count(chars), silent: Object.fromEntries(reasons) as Record<string, Reason> },
+  ];
 }
 
 function readSetting(raw: unknown): SettingNote[] {
   const { name, value, source } = asRecord(raw);
-  return typeof name === "string" && typeof value === "string" && typeof source === "string" ? [{ name, value, source }] : [];
+  return typeof name === "string" && typeof value === "string" && typeof source === "string"
+    ? [{ name, value, source }]
+    : [];
 }
 
 function texts(raw: unknown): string[] {
@@ -227,7 +280,8 @@ function readCarried(raw: unknown): Memory[] {
 
 function readAnchor(raw: unknown): Anchor | undefined {
   const { id, print, ordinal } = asRecord(raw);
-  if ((id !== null && typeof id !== "string") || typeof print !== "string" || typeof ordinal !== "number") return undefined;
+  if ((id !== null && typeof id !== "string") || typeof print !== "string" || typeof ordinal !== "number")
+    return undefined;
   return { id, print, ordinal };
 }
 

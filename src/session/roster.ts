@@ -77,11 +77,13 @@ export class Roster {
     const knows = (session: Session): boolean => session.record.asked.some((key) => keys.has(key));
     const isFree = (session: Session): boolean => session.agentId === undefined && !session.isClaimed;
     const sessions = this.#sessions;
-    const session = sessions.find((each) => each.agentId !== undefined && each.agentId === agentId)
-      ?? sessions.findLast((each) => isFree(each) && each.id !== undefined)
-      ?? sessions.findLast(knows)
-      ?? sessions.findLast(isFree)
-      ?? sessions.at(-1) ?? this.startSession({});
+    const session =
+      sessions.find((each) => each.agentId !== undefined && each.agentId === agentId) ??
+      sessions.findLast((each) => isFree(each) && each.id !== undefined) ??
+      sessions.findLast(knows) ??
+      sessions.findLast(isFree) ??
+      sessions.at(-1) ??
+      this.startSession({});
     // A conversation that shares nothing with its session's record must not overwrite it.
     return new Conversation(conversationId, session, !session.isClaimed || knows(session));
   }

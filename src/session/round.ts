@@ -26,7 +26,12 @@ export class Round {
   readonly #asked: readonly { channel: Channel; isAsked: boolean; answer: Promise<Finding> }[];
   #late: Promise<Finding>[] = [];
 
-  constructor(session: Session, sessionId: string, questions: readonly Question[], ask: (question: Extract<Question, { ask: unknown }>) => Promise<Finding>) {
+  constructor(
+    session: Session,
+    sessionId: string,
+    questions: readonly Question[],
+    ask: (question: Extract<Question, { ask: unknown }>) => Promise<Finding>,
+  ) {
     this.#session = session;
     this.#sessionId = sessionId;
     this.#started = session.now();
@@ -34,17 +39,24 @@ export class Round {
     this.#asked = questions.map((question, index) => {
       const { channel } = question;
       const reason = question.known ?? pauses[index];
-      if (question.known !== undefined || reason !== undefined) return { channel, isAsked: false, answer: Promise.resolve({ channel, memories: [], ...(reason === undefined ? {} : { reason }) }) };
+      if (question.known !== undefined || reason !== undefined)
+        return {
+          channel,
+          isAsked: false,
+          answer: Promise.resolve({ channel, memories: [], ...(reason === undefined ? {} : { reason }) }),
+        };
       return { channel, isAsked: true, answer: ask(question) };
     });
   }
 
   /** Returns what came before the deadline, in the order of the questions, and tells the breakers. */
   async answers(deadline: number): Promise<Answer[]> {
-    const answers = await Promise.all(this.#asked.map(async ({ channel, isAsked, answer }) => {
-      const found = await within(answer, Math.max(0, deadline - Date.now()));
-      return { channel, isAsked, found, ms: this.ms() };
-    }));
+    const answers = await Promise.all(
+      this.#asked.map(async ({ channel, isAsked, answer }) => {
+        const found = await within(answer, Math.max(0, deadline - Date.now()));
+        return { channel, isAsked, found, ms: this.ms() };
+      }),
+    );
     this.#late = this.#asked.filter((_, index) => answers[index]?.found === undefined).map(({ answer }) => answer);
     this.#judge(answers.filter(({ isAsked }) => isAsked));
     return answers;
@@ -72,7 +84,8 @@ export class Round {
     const isShort = answers.every(({ channel }) => channel === "repair");
     const hasFailed = !isShort && answers.some(({ found }) => outcomeOf(found) === "failed");
     session.breaker.finish(isAnswered ? "answered" : hasFailed ? "failed" : "unknown");
-    for (const { channel, found } of answers) session.channelBreaker(channel).finish(isAnswered || isShort ? outcomeOf(found) : "unknown");
+    for (const { channel, found } of answers)
+      session.channelBreaker(channel).finish(isAnswered || isShort ? outcomeOf(found) : "unknown");
     if (isAnswered) drainSoon(session, this.#sessionId);
   }
 }
@@ -88,14 +101,19 @@ function pausesOf(session: Session, questions: readonly Question[]): (Reason | u
   if (isMuted(session)) return questions.map(() => "muted");
   if (questions.every(({ known }) => known !== undefined)) return [];
   const paused = breaker.start();
-  const pauses = questions.map(({ channel, known }) => (known !== undefined ? undefined : (paused ?? channelBreaker(channel).start())));
+  const pauses = questions.map(({ channel, known }) =>
+    known !== undefined ? undefined : (paused ?? channelBreaker(channel).start()),
+  );
   // A start that nothing follows is given back; one that was not granted is another conversation's to finish.
-  if (paused === undefined && questions.every(({ known }, index) => known !== undefined || pauses[index] !== undefined)) breaker.finish("unknown");
+  if (paused === undefined && questions.every(({ known }, index) => known !== undefined || pauses[index] !== undefined))
+    breaker.finish("unknown");
   return pauses;
 }
 
 function outcomeOf(found: Finding | undefined): Outcome {
   if (found === undefined) return "failed";
   if (isAnswer(found)) return "answered";
-  return found.reason !== undefined && ["refused", "dns", "timeout", "bad-response"].includes(found.reason) ? "failed" : "unknown";
+  return found.reason !== undefined && ["refused", "dns", "timeout", "bad-response"].includes(found.reason)
+    ? "failed"
+    : "unknown";
 }

@@ -3,7 +3,7 @@ import { realFolder } from "../base/files.ts";
 import { noState, openState, type State } from "../base/store.ts";
 import { drain, type Sender } from "../capture/index.ts";
 import type { SetupContext } from "../cline/index.ts";
-import { askDigest, type Asker, type Channel, type Finding } from "../recall/index.ts";
+import { type Asker, askDigest, type Channel, type Finding } from "../recall/index.ts";
 import { Breaker, type Client, createClient, PalinodeError, type Reason, reasonOf } from "../server/index.ts";
 import { type Config, primes, projectOf } from "../settings/index.ts";
 import { pausedSince } from "./pause.ts";
@@ -66,7 +66,12 @@ export function newSurroundings(): Surroundings {
 }
 
 /** Returns a session. Reads its record and git's files for the project; asks the server nothing. */
-export function createSession(config: Config, context: SetupContext, surroundings: Surroundings, agentId?: string): Session {
+export function createSession(
+  config: Config,
+  context: SetupContext,
+  surroundings: Surroundings,
+  agentId?: string,
+): Session {
   const { now } = surroundings;
   const log = createLog(context);
   const cwd = realFolder(context.cwd ?? process.cwd());
@@ -76,7 +81,16 @@ export function createSession(config: Config, context: SetupContext, surrounding
   const project = projectOf(config.project, cwd, context.remoteUrls);
   const missingRoutes = new Set<string>();
   return {
-    config, client, breaker, state, now, project, cwd, agentId, missingRoutes, log,
+    config,
+    client,
+    breaker,
+    state,
+    now,
+    project,
+    cwd,
+    agentId,
+    missingRoutes,
+    log,
     channelBreaker: (channel) => breakerFor(config, state, surroundings, ` ${channel}`),
     id: context.sessionId,
     stopped: {},
@@ -86,7 +100,9 @@ export function createSession(config: Config, context: SetupContext, surrounding
     prefetched: undefined,
     drainedAt: -Infinity,
     failures: surroundings.failures,
-    refusalOf: createPolicy((action) => askPolicy(client, missingRoutes, { action, cwd, project: project || undefined, automatic: true })),
+    refusalOf: createPolicy((action) =>
+      askPolicy(client, missingRoutes, { action, cwd, project: project || undefined, automatic: true }),
+    ),
   };
 }
 
@@ -98,9 +114,13 @@ export function isMuted({ state, cwd }: Session): boolean {
 /** Starts what the first prompt will need, so that it does not wait for it. A session that is primed needs nothing. */
 export function prefetch(session: Session): void {
   if (session.record.isPrimed || session.breaker.isPaused() || !primes(session.config) || isMuted(session)) return;
-  session.prefetched = session.refusalOf("recall").then((reason) =>
-    reason === undefined ? askDigest(askerOf(session, session.id ?? "", session.abort.signal)) : { channel: "prime", memories: [], reason },
-  );
+  session.prefetched = session
+    .refusalOf("recall")
+    .then((reason) =>
+      reason === undefined
+        ? askDigest(askerOf(session, session.id ?? "", session.abort.signal))
+        : { channel: "prime", memories: [], reason },
+    );
 }
 
 /** Returns whom to ask for a conversation of this session. */
@@ -113,9 +133,12 @@ export function askerOf(session: Session, conversationId: string, signal: AbortS
 export function senderOf(session: Session, signal?: AbortSignal): Sender {
   const { state, client, now } = session;
   return {
-    state, client, now,
+    state,
+    client,
+    now,
     onCovered: (sessionId, prompts) => coverInRecord(state, sessionId, prompts),
-    refusal: async () => session.stopped.capture ?? (session.breaker.isPaused() ? "paused" : await session.refusalOf("capture")),
+    refusal: async () =>
+      session.stopped.capture ?? (session.breaker.isPaused() ? "paused" : await session.refusalOf("capture")),
     ...(signal === undefined ? {} : { signal }),
   };
 }
@@ -131,7 +154,8 @@ export function drainSoon(session: Session, ownSessionId: string): void {
 async function drainNow(session: Session, ownSessionId: string): Promise<void> {
   const isHeld = await drain(senderOf(session, session.abort.signal), ownSessionId).catch(() => false);
   // Another copy of the plugin had some of it under way; if that one has died, it shows by then.
-  if (isHeld && !session.abort.signal.aborted) setTimeout(() => void drainNow(session, ownSessionId), DRAIN_AGAIN_MS).unref();
+  if (isHeld && !session.abort.signal.aborted)
+    setTimeout(() => void drainNow(session, ownSessionId), DRAIN_AGAIN_MS).unref();
 }
 
 /** Only an answer on recall is remembered: a server that was away is asked again at the next prompt. */
@@ -141,19 +165,27 @@ function createPolicy(ask: (action: Action) => Promise<Reason | undefined>): Ses
     if (action === "capture") return ask(action);
     const asked = (recall ??= ask(action));
     const reason = await asked;
-    if (reason !== undefined && reason !== "denied" && reason !== "unauthorized" && recall === asked) recall = undefined;
+    if (reason !== undefined && reason !== "denied" && reason !== "unauthorized" && recall === asked)
+      recall = undefined;
     return reason;
   };
 }
 
-async function askPolicy(client: Client, missingRoutes: Set<string>, body: Record<string, unknown>): Promise<Reason | undefined> {
+async function askPolicy(
+  client: Client,
+  missingRoutes: Set<string>,
+  body: Record<string, unknown>,
+): Promise<Reason | undefined> {
   if (missingRoutes.has("/controls/check")) return undefined;
   try {
     const answer = await client.post("/controls/check", body);
-    return typeof answer === "object" && answer !== null && "allowed" in answer && answer.allowed === false ? "denied" : undefined;
+    return typeof answer === "object" && answer !== null && "allowed" in answer && answer.allowed === false
+      ? "denied"
+      : undefined;
   } catch (error) {
     // Servers before 0.21 have no such route; one that answers nonsense still guards its own routes.
-    if (error instanceof PalinodeError && (error.status === 404 || error.status === 405)) missingRoutes.add("/controls/check");
+    if (error instanceof PalinodeError && (error.status === 404 || error.status === 405))
+      missingRoutes.add("/controls/check");
     return reasonOf(error) === "bad-response" ? undefined : reasonOf(error);
   }
 }

@@ -9,7 +9,10 @@ export function readJsonObject(path: string, problems: string[]): object {
   try {
     const file = statSync(path, { throwIfNoEntry: false });
     if (file === undefined) return {};
-    const value: unknown = file.isFile() && file.size <= MAX_FILE_BYTES ? JSON.parse(readFileSync(path, "utf8").replace(/^\uFEFF/, "")) : undefined;
+    const value: unknown =
+      file.isFile() && file.size <= MAX_FILE_BYTES
+        ? JSON.parse(readFileSync(path, "utf8").replace(/^\uFEFF/, ""))
+        : undefined;
     if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
     problems.push(`${path} is not a JSON object`);
   } catch (error) {

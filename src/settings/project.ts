@@ -9,7 +9,11 @@ const MAX_SLUG_CHARS = 80;
 
 /** Returns a slug of lower-case letters, digits, `_` and `-` that starts with a letter or digit; maybe empty. */
 export function slugOf(name: string): string {
-  const slug = name.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase().replace(/[^a-z0-9_-]+/g, "-");
+  const slug = name
+    .normalize("NFKD")
+    .replace(/\p{M}/gu, "")
+    .toLowerCase()
+    .replace(/[^a-z0-9_-]+/g, "-");
   return slug.slice(0, MAX_SLUG_CHARS).replace(/^[-_]+|-+$/g, "");
 }
 
@@ -28,7 +32,12 @@ export function projectOf(setting: string, cwd: string | undefined, remoteUrls: 
   const told = remoteUrls.find((url) => /^origin[:\s]/.test(url))?.slice("origin:".length);
   // A path of another system (`D:\shop` on Linux) would be taken as relative, and lead to git of the wrong place.
   const git = cwd !== undefined && isAbsolute(cwd) ? findGit(cwd) : undefined;
-  const names = [repositoryOf(told), repositoryOf(git && originOf(git.commonDir)), git?.mainFolder, cwd && lastSegment(cwd)];
+  const names = [
+    repositoryOf(told),
+    repositoryOf(git && originOf(git.commonDir)),
+    git?.mainFolder,
+    cwd && lastSegment(cwd),
+  ];
   return names.map((name) => slugOf(name ?? "")).find((slug) => slug !== "") ?? "";
 }
 
@@ -57,7 +66,10 @@ function gitDirOf(path: string, folder: string): string | undefined {
   } catch {
     return undefined;
   }
-  const target = linesOf(readSmallFile(path)).find((line) => line.startsWith("gitdir:"))?.slice("gitdir:".length).trim();
+  const target = linesOf(readSmallFile(path))
+    .find((line) => line.startsWith("gitdir:"))
+    ?.slice("gitdir:".length)
+    .trim();
   return target ? resolve(folder, target) : undefined;
 }
 
@@ -92,9 +104,18 @@ function linesOf(text: string | undefined): string[] {
 }
 
 function repositoryOf(url: string | undefined): string | undefined {
-  return url === undefined ? undefined : lastSegment(url.split(/[?#]/, 1)[0] as string).trim().replace(/\.git$/i, "");
+  return url === undefined
+    ? undefined
+    : lastSegment(url.split(/[?#]/, 1)[0] as string)
+        .trim()
+        .replace(/\.git$/i, "");
 }
 
 function lastSegment(path: string): string {
-  return path.split(/[\\/:]+/).filter((part) => part !== "").at(-1) ?? "";
+  return (
+    path
+      .split(/[\\/:]+/)
+      .filter((part) => part !== "")
+      .at(-1) ?? ""
+  );
 }

@@ -6,7 +6,19 @@ import { clip, oneLine } from "../base/text.ts";
 import { clineDataDir, clineDir } from "../cline/index.ts";
 import { readJsonObject, readTokenFile } from "./files.ts";
 import { projectSlug } from "./project.ts";
-import { clamped, hintFor, milliseconds, number, readFlag, readFolder, readLine, readToken, readUrl, whole, word } from "./values.ts";
+import {
+  clamped,
+  hintFor,
+  milliseconds,
+  number,
+  readFlag,
+  readFolder,
+  readLine,
+  readToken,
+  readUrl,
+  whole,
+  word,
+} from "./values.ts";
 
 /** Returns the user's settings file. */
 export function userFile(env: NodeJS.ProcessEnv): string {
@@ -108,33 +120,137 @@ export const DEFAULT_API_URL = "http://localhost:6340";
 
 /** The table of settings, in the order in which help and README list them. */
 export const SETTINGS: Settings = {
-  apiUrl: { variable: "PALINODE_API_URL", fallback: DEFAULT_API_URL, read: readUrl, help: "where palinode-api listens" },
+  apiUrl: {
+    variable: "PALINODE_API_URL",
+    fallback: DEFAULT_API_URL,
+    read: readUrl,
+    help: "where palinode-api listens",
+  },
   token: { variable: "PALINODE_API_TOKEN", fallback: "", read: readToken, help: "bearer token of a protected server" },
   recallProfile: {
-    variable: "PALINODE_HOOK_RECALL_PROFILE", fallback: "coding", read: word(PROFILE_NAMES),
+    variable: "PALINODE_HOOK_RECALL_PROFILE",
+    fallback: "coding",
+    read: word(PROFILE_NAMES),
     help: "coding, monitoring, investigation, writing, conversation, minimal or off",
   },
-  recallMaxResults: { variable: "PALINODE_HOOK_RECALL_MAX_RESULTS", fallback: 3, read: whole(0, 100), help: "search hits per prompt; 0 = no search" },
-  recallThreshold: { variable: "PALINODE_HOOK_RECALL_THRESHOLD", fallback: 0.5, read: number(0, 1), help: "similarity floor, raw cosine" },
-  recallTriggers: { variable: "PALINODE_HOOK_RECALL_TRIGGERS", fallback: true, read: readFlag, help: "0 = no triggers" },
-  recallMinChars: { variable: "PALINODE_HOOK_RECALL_MIN_CHARS", fallback: 12, read: whole(0, 1e6), help: "shorter prompts are not recalled for" },
-  recallMaxChars: { variable: "PALINODE_HOOK_RECALL_MAX_CHARS", fallback: 3000, read: whole(0, 1e5), help: "cap of one prompt's recall" },
-  recallTimeoutMs: { variable: "PALINODE_HOOK_RECALL_TIMEOUT", fallback: 4000, read: milliseconds(1, 60_000), help: "limit of one request, in seconds", shown: "4" },
-  injectMaxFiles: { variable: "PALINODE_HOOK_INJECT_MAX_FILES", fallback: 10, read: whole(0, 1000), help: "core memories at session start; 0 = no priming" },
-  injectMaxChars: { variable: "PALINODE_HOOK_INJECT_MAX_CHARS", fallback: 4000, read: whole(0, 1e5), help: "cap of the session-start digest" },
-  minMessages: { variable: "PALINODE_HOOK_MIN_MESSAGES", fallback: 3, read: whole(1, 1e6), help: "prompts before the first capture" },
-  hookDeadlineMs: { variable: "PALINODE_CLINE_HOOK_DEADLINE_MS", fallback: 2000, read: clamped(100, 2700), help: "limit of a whole hook, 100 to 2700" },
-  resolve: { variable: "PALINODE_HOOK_RESOLVE", fallback: false, read: readFlag, help: "1 = bounded resolution in place of search (server 0.20)" },
-  resolveDeadlineMs: { variable: "PALINODE_HOOK_RESOLVE_DEADLINE", fallback: 250, read: whole(1, 60_000), help: "milliseconds before search stands in" },
+  recallMaxResults: {
+    variable: "PALINODE_HOOK_RECALL_MAX_RESULTS",
+    fallback: 3,
+    read: whole(0, 100),
+    help: "search hits per prompt; 0 = no search",
+  },
+  recallThreshold: {
+    variable: "PALINODE_HOOK_RECALL_THRESHOLD",
+    fallback: 0.5,
+    read: number(0, 1),
+    help: "similarity floor, raw cosine",
+  },
+  recallTriggers: {
+    variable: "PALINODE_HOOK_RECALL_TRIGGERS",
+    fallback: true,
+    read: readFlag,
+    help: "0 = no triggers",
+  },
+  recallMinChars: {
+    variable: "PALINODE_HOOK_RECALL_MIN_CHARS",
+    fallback: 12,
+    read: whole(0, 1e6),
+    help: "shorter prompts are not recalled for",
+  },
+  recallMaxChars: {
+    variable: "PALINODE_HOOK_RECALL_MAX_CHARS",
+    fallback: 3000,
+    read: whole(0, 1e5),
+    help: "cap of one prompt's recall",
+  },
+  recallTimeoutMs: {
+    variable: "PALINODE_HOOK_RECALL_TIMEOUT",
+    fallback: 4000,
+    read: milliseconds(1, 60_000),
+    help: "limit of one request, in seconds",
+    shown: "4",
+  },
+  injectMaxFiles: {
+    variable: "PALINODE_HOOK_INJECT_MAX_FILES",
+    fallback: 10,
+    read: whole(0, 1000),
+    help: "core memories at session start; 0 = no priming",
+  },
+  injectMaxChars: {
+    variable: "PALINODE_HOOK_INJECT_MAX_CHARS",
+    fallback: 4000,
+    read: whole(0, 1e5),
+    help: "cap of the session-start digest",
+  },
+  minMessages: {
+    variable: "PALINODE_HOOK_MIN_MESSAGES",
+    fallback: 3,
+    read: whole(1, 1e6),
+    help: "prompts before the first capture",
+  },
+  hookDeadlineMs: {
+    variable: "PALINODE_CLINE_HOOK_DEADLINE_MS",
+    fallback: 2000,
+    read: clamped(100, 2700),
+    help: "limit of a whole hook, 100 to 2700",
+  },
+  resolve: {
+    variable: "PALINODE_HOOK_RESOLVE",
+    fallback: false,
+    read: readFlag,
+    help: "1 = bounded resolution in place of search (server 0.20)",
+  },
+  resolveDeadlineMs: {
+    variable: "PALINODE_HOOK_RESOLVE_DEADLINE",
+    fallback: 250,
+    read: whole(1, 60_000),
+    help: "milliseconds before search stands in",
+  },
   capture: { variable: "PALINODE_CAPTURE_ENABLED", fallback: true, read: readFlag, help: "0 = no capture" },
-  sessionMaxChars: { variable: "PALINODE_CLINE_SESSION_MAX_CHARS", fallback: 24_000, read: whole(0, 60_000), help: "injected characters alive in one session" },
+  sessionMaxChars: {
+    variable: "PALINODE_CLINE_SESSION_MAX_CHARS",
+    fallback: 24_000,
+    read: whole(0, 60_000),
+    help: "injected characters alive in one session",
+  },
   persist: { variable: "PALINODE_CLINE_PERSIST", fallback: true, read: readFlag, help: "0 = keep nothing on disk" },
-  stateDir: { variable: "PALINODE_CLINE_STATE_DIR", fallback: "", read: readFolder, help: "where state is kept, an absolute path", shown: "<cline data dir>/palinode" },
-  project: { variable: "PALINODE_PROJECT", fallback: "", read: readProject, help: "project slug, of letters a to z and digits; derived from git when unset" },
-  tools: { variable: "PALINODE_CLINE_TOOLS", fallback: true, read: readFlag, help: "0 = no palinode_* tools for the agent" },
-  repair: { variable: "PALINODE_CLINE_REPAIR", fallback: true, read: readFlag, help: "0 = no recall after a failed command" },
-  digest: { variable: "PALINODE_CLINE_DIGEST", fallback: "full", read: word(["core", "full"]), help: "core memories, or full: also where the project stands" },
-  allowHttp: { variable: "PALINODE_ALLOW_HTTP", fallback: false, read: readFlag, help: "1 = send the token over plain http to any address" },
+  stateDir: {
+    variable: "PALINODE_CLINE_STATE_DIR",
+    fallback: "",
+    read: readFolder,
+    help: "where state is kept, an absolute path",
+    shown: "<cline data dir>/palinode",
+  },
+  project: {
+    variable: "PALINODE_PROJECT",
+    fallback: "",
+    read: readProject,
+    help: "project slug, of letters a to z and digits; derived from git when unset",
+  },
+  tools: {
+    variable: "PALINODE_CLINE_TOOLS",
+    fallback: true,
+    read: readFlag,
+    help: "0 = no palinode_* tools for the agent",
+  },
+  repair: {
+    variable: "PALINODE_CLINE_REPAIR",
+    fallback: true,
+    read: readFlag,
+    help: "0 = no recall after a failed command",
+  },
+  digest: {
+    variable: "PALINODE_CLINE_DIGEST",
+    fallback: "full",
+    read: word(["core", "full"]),
+    help: "core memories, or full: also where the project stands",
+  },
+  allowHttp: {
+    variable: "PALINODE_ALLOW_HTTP",
+    fallback: false,
+    read: readFlag,
+    help: "1 = send the token over plain http to any address",
+  },
 };
 
 /** The variable that names a file with the token, as the server has it. */
@@ -164,14 +280,22 @@ const PROFILES: Record<Profile, Partial<Config>> = {
  * files, and a token file when one is named. Never throws: what cannot be used is left at its default and named in
  * `problems`, without the value.
  */
-export function readConfig(given?: PalinodeOptions | null, env: NodeJS.ProcessEnv = process.env, workspace?: string): ReadConfig {
+export function readConfig(
+  given?: PalinodeOptions | null,
+  env: NodeJS.ProcessEnv = process.env,
+  workspace?: string,
+): ReadConfig {
   const problems: string[] = [];
-  const [ofUser, ofWorkspace] = [clineDir(env), join(workspace ?? "", ".cline")].map((folder) => join(realFolder(folder), SETTINGS_FILE)) as [string, string];
+  const [ofUser, ofWorkspace] = [clineDir(env), join(workspace ?? "", ".cline")].map((folder) =>
+    join(realFolder(folder), SETTINGS_FILE),
+  ) as [string, string];
   const layers: Layer[] = [
     { source: "option", values: { ...given }, labelOf: (key) => key },
     { source: "environment", values: fromEnvironment(env), labelOf: variableOf },
     // In the home folder the two are one.
-    ...(workspace === undefined || ofWorkspace === ofUser ? [] : [readSettingsFile("workspace file", ofWorkspace, problems)]),
+    ...(workspace === undefined || ofWorkspace === ofUser
+      ? []
+      : [readSettingsFile("workspace file", ofWorkspace, problems)]),
     readSettingsFile("user file", ofUser, problems),
   ];
   const explicit: Record<string, unknown> = {};
@@ -186,7 +310,8 @@ export function readConfig(given?: PalinodeOptions | null, env: NodeJS.ProcessEn
   const defaults = Object.fromEntries(Object.entries(SETTINGS).map(([key, setting]) => [key, setting.fallback]));
   // An explicit setting wins over a profile, except over `off`.
   const merged = profile === "off" ? { ...explicit, ...PROFILES.off } : { ...PROFILES[profile], ...explicit };
-  for (const key of Object.keys(PROFILES[profile]) as (keyof Config)[]) if (profile === "off" || sources[key] === undefined) sources[key] = "profile";
+  for (const key of Object.keys(PROFILES[profile]) as (keyof Config)[])
+    if (profile === "off" || sources[key] === undefined) sources[key] = "profile";
   const config = { ...defaults, ...merged } as Record<keyof Config, unknown>;
   if (!config.stateDir) config.stateDir = join(clineDataDir(env), "palinode");
   return { config: Object.freeze(config) as unknown as Config, problems, sources };
@@ -196,7 +321,11 @@ export function readConfig(given?: PalinodeOptions | null, env: NodeJS.ProcessEn
 export function settingNotes({ config, sources }: ReadConfig): SettingNote[] {
   return Object.entries(sources).map(([key, source]) => {
     const value = config[key as keyof Config];
-    return { name: variableOf(key), value: key === "token" ? "(set)" : typeof value === "boolean" ? String(Number(value)) : String(value), source };
+    return {
+      name: variableOf(key),
+      value: key === "token" ? "(set)" : typeof value === "boolean" ? String(Number(value)) : String(value),
+      source,
+    };
   });
 }
 
@@ -232,14 +361,20 @@ interface Found {
   readonly source: Source;
 }
 
-function findValue(layers: readonly Layer[], key: string, setting: Setting<unknown>, problems: string[]): Found | undefined {
+function findValue(
+  layers: readonly Layer[],
+  key: string,
+  setting: Setting<unknown>,
+  problems: string[],
+): Found | undefined {
   let found: Found | undefined;
   for (const { source, values, labelOf } of layers) {
     const raw = values[key];
     if (isUnset(raw)) continue;
     const value = setting.read(raw);
     // One that does not count is named all the same: it would count once the better one is gone.
-    if (value === undefined) problems.push(`${labelOf(key)} is not usable${found ? NOT_NEEDED : ""} (${hintFor(key, raw) ?? setting.help})`);
+    if (value === undefined)
+      problems.push(`${labelOf(key)} is not usable${found ? NOT_NEEDED : ""} (${hintFor(key, raw) ?? setting.help})`);
     else found ??= { value, source };
   }
   return found;
@@ -248,7 +383,9 @@ function findValue(layers: readonly Layer[], key: string, setting: Setting<unkno
 /** The nearer source wins, whichever of its two ways it names a token in. */
 function findToken(layers: readonly Layer[], problems: string[]): Found | undefined {
   for (const layer of layers) {
-    const value = findValue([layer], "token", SETTINGS.token, problems)?.value ?? readTokenFile(layer.values.tokenFile, layer.labelOf("tokenFile"), problems);
+    const value =
+      findValue([layer], "token", SETTINGS.token, problems)?.value ??
+      readTokenFile(layer.values.tokenFile, layer.labelOf("tokenFile"), problems);
     if (value) return { value, source: layer.source };
   }
   return undefined;
@@ -275,15 +412,24 @@ function variableOf(key: string): string {
 function readSettingsFile(source: "workspace file" | "user file", path: string, problems: string[]): Layer {
   const values: Record<string, unknown> = {};
   const labelOf = (key: string): string => `${path}: ${key}`;
-  const known = new Map([...Object.keys(SETTINGS), "tokenFile"].flatMap((key) => [[key, key], [variableOf(key), key]]));
+  const known = new Map(
+    [...Object.keys(SETTINGS), "tokenFile"].flatMap((key) => [
+      [key, key],
+      [variableOf(key), key],
+    ]),
+  );
   const found: string[] = [];
   for (const [name, raw] of Object.entries(readJsonObject(path, problems))) {
     const key = known.get(name);
     if (key === undefined) found.push(`${labelOf(clip(oneLine(name), 80))} is no setting`);
-    else if (source === "workspace file" && NOT_FOR_WORKSPACES.has(key)) found.push(`${labelOf(name)} is not for a workspace to set; put it into the user file`);
+    else if (source === "workspace file" && NOT_FOR_WORKSPACES.has(key))
+      found.push(`${labelOf(name)} is not for a workspace to set; put it into the user file`);
     // A variable's value is text; what is none, and no number either, is left for the reader to refuse.
     else if (raw !== null) values[key] = name !== key && typeof raw === "number" ? String(raw) : raw;
   }
-  problems.push(...found.slice(0, MAX_PROBLEMS), ...(found.length > MAX_PROBLEMS ? [`${path}: and ${found.length - MAX_PROBLEMS} more of these`] : []));
+  problems.push(
+    ...found.slice(0, MAX_PROBLEMS),
+    ...(found.length > MAX_PROBLEMS ? [`${path}: and ${found.length - MAX_PROBLEMS} more of these`] : []),
+  );
   return { source, values, labelOf };
 }

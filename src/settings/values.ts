@@ -18,7 +18,8 @@ export function readToken(raw: unknown): string | undefined {
 
 /** Returns what is mostly wrong with an address or a token, the settings that everything hangs on. */
 export function hintFor(key: string, raw: unknown): string | undefined {
-  if (key === "apiUrl" && typeof raw === "string" && !/^\s*https?:\/\//i.test(raw)) return "http:// or https:// is missing";
+  if (key === "apiUrl" && typeof raw === "string" && !/^\s*https?:\/\//i.test(raw))
+    return "http:// or https:// is missing";
   return key === "token" ? "the token alone, without Bearer" : undefined;
 }
 
@@ -82,5 +83,6 @@ export function clamped(min: number, max: number) {
 /** The variable is in seconds, the option in milliseconds: text is seconds, a number milliseconds. Timers take whole ones. */
 export function milliseconds(min: number, max: number) {
   const inRange = number(min, max);
-  return (raw: unknown): number | undefined => inRange(Math.round(typeof raw === "number" ? raw : readNumber(raw) * 1000));
+  return (raw: unknown): number | undefined =>
+    inRange(Math.round(typeof raw === "number" ? raw : readNumber(raw) * 1000));
 }

@@ -21,40 +21,66 @@ const MAX_LOGGED_CHARS = 300;
 export async function checkCline(env: NodeJS.ProcessEnv): Promise<Check> {
   const path = findProgram("cline", env);
   if (path === undefined) return failure("cline", "cline is not in PATH", "npm install -g cline");
-  return ok("cline", `${path}, ${await versionOfCline(path, env, VERSION_TIMEOUT_MS) ?? "which did not tell its version"}`);
+  return ok(
+    "cline",
+    `${path}, ${(await versionOfCline(path, env, VERSION_TIMEOUT_MS)) ?? "which did not tell its version"}`,
+  );
 }
 
 /** One line for what Cline loads, and one for each copy that is in the way. */
 export function checkCopies(env: NodeJS.ProcessEnv, workspace: string): Check[] {
   const copies = findCopies(env, workspace);
   const loaded = copies.findLast((copy) => copy.passedOver === undefined);
-  if (loaded === undefined) return [copies[0] ? passedOver(copies[0]) : failure("plugin", "palinode.js is in none of Cline's plugins folders", thisProgram("install"))];
+  if (loaded === undefined)
+    return [
+      copies[0]
+        ? passedOver(copies[0])
+        : failure("plugin", "palinode.js is in none of Cline's plugins folders", thisProgram("install")),
+    ];
   // The newest is kept, else the one that Cline takes.
-  const kept = copies.reduce((best, copy) => (copy.passedOver === undefined && isNewer(copy.version, best.version) ? copy : best), loaded);
+  const kept = copies.reduce(
+    (best, copy) => (copy.passedOver === undefined && isNewer(copy.version, best.version) ? copy : best),
+    loaded,
+  );
   const told = `Cline loads ${loaded.version}: ${loaded.path}`;
-  const old = isNewer(VERSION, loaded.version) ? warning("plugin", `${told}, older than this file (${VERSION})`, thisProgram("install")) : ok("plugin", told);
+  const old = isNewer(VERSION, loaded.version)
+    ? warning("plugin", `${told}, older than this file (${VERSION})`, thisProgram("install"))
+    : ok("plugin", told);
   return [
-    kept === loaded ? old : warning("plugin", `${told}, and passes over ${kept.version}: ${kept.path}`, removalOf(loaded.path)),
-    ...copies.filter((copy) => copy !== kept && copy !== loaded).map(({ path, version }) => warning("plugin", `one copy too many, ${version}: ${path}`, removalOf(path))),
+    kept === loaded
+      ? old
+      : warning("plugin", `${told}, and passes over ${kept.version}: ${kept.path}`, removalOf(loaded.path)),
+    ...copies
+      .filter((copy) => copy !== kept && copy !== loaded)
+      .map(({ path, version }) => warning("plugin", `one copy too many, ${version}: ${path}`, removalOf(path))),
   ];
 }
 
 function passedOver({ path, version, passedOver: why }: Copy): Check {
-  if (why === "a link") return failure("plugin", `${path} (${version}) is a link, and Cline loads no links`, thisProgram("install"));
-  return failure("plugin", `${path} (${version}) is switched off in Cline's settings; switch it on under plugins`, "cline config");
+  if (why === "a link")
+    return failure("plugin", `${path} (${version}) is a link, and Cline loads no links`, thisProgram("install"));
+  return failure(
+    "plugin",
+    `${path} (${version}) is switched off in Cline's settings; switch it on under plugins`,
+    "cline config",
+  );
 }
 
 /** A failure that is older than the copies, or than a session of the plugin, is over. */
 export function checkLog(env: NodeJS.ProcessEnv, workspace: string, { stateDir }: Config): Check[] {
   const log = clineLogFile(env);
   const lines = readSmallFile(log, MAX_LOG_BYTES)?.split("\n") ?? [];
-  const last = lines.map((line) => readFailure(line, entryAt(log)?.mtimeMs ?? 0)).findLast((entry) => entry !== undefined);
+  const last = lines
+    .map((line) => readFailure(line, entryAt(log)?.mtimeMs ?? 0))
+    .findLast((entry) => entry !== undefined);
   if (last === undefined) return [];
   const state = openState(stateDir);
   const sessions = state.list("sessions").map((name) => state.writtenAt(`sessions/${name}`) ?? 0);
   const copies = findCopies(env, workspace).map(({ path }) => entryAt(path)?.mtimeMs ?? 0);
   if (Math.max(0, ...sessions, ...copies) >= last.at) return [];
-  const fix = last.message.includes("timed out") ? "export CLINE_PLUGIN_IMPORT_TIMEOUT_MS=20000" : thisProgram("install --force");
+  const fix = last.message.includes("timed out")
+    ? "export CLINE_PLUGIN_IMPORT_TIMEOUT_MS=20000"
+    : thisProgram("install --force");
   return [warning("log", `Cline's log says: ${redact(last.message)}`, fix)];
 }
 
@@ -66,29 +92,44 @@ function readFailure(line: string, writtenAt: number): { at: number; message: st
   const isOurs = /palinode[^/\\]*\.[jt]s$/.test(String(pluginPath));
   if (!isOurs && !text.includes("plugin loading failed")) return undefined;
   const cause = isOurs ? asText(stack)?.split("\n")[0] : undefined;
-  return { at: Date.parse(String(time)) || writtenAt, message: (cause ? `${text}: ${cause}` : text).slice(0, MAX_LOGGED_CHARS) };
+  return {
+    at: Date.parse(String(time)) || writtenAt,
+    message: (cause ? `${text}: ${cause}` : text).slice(0, MAX_LOGGED_CHARS),
+  };
 }
 
 /** Sessions of the CLI run in the hub, which keeps the environment of the shell that started it. */
 export function checkHub(env: NodeJS.ProcessEnv): Check {
   const { pid } = readRecord(hubRecordFile(env));
-  if (typeof pid !== "number" || !isAlive(pid)) return ok("hub", "none is running: the next one gets this shell's environment");
+  if (typeof pid !== "number" || !isAlive(pid))
+    return ok("hub", "none is running: the next one gets this shell's environment");
   const theirs = environmentOf(pid);
-  if (theirs === undefined) return ok("hub", `process ${pid} has the environment of the shell that started it, which cannot be seen; after a change: cline hub stop`);
+  if (theirs === undefined)
+    return ok(
+      "hub",
+      `process ${pid} has the environment of the shell that started it, which cannot be seen; after a change: cline hub stop`,
+    );
   const differing = [...new Set([...Object.keys(env), ...theirs.keys()])]
-    .filter((key) => matters(key, env) && (env[key] ?? "") !== (theirs.get(key) ?? "")).sort();
+    .filter((key) => matters(key, env) && (env[key] ?? "") !== (theirs.get(key) ?? ""))
+    .sort();
   if (differing.length === 0) return ok("hub", `process ${pid} has this shell's environment`);
   return warning("hub", `process ${pid} was started with other values of ${differing.join(", ")}`, "cline hub stop");
 }
 
 /** The CLI gives its hub variables of its own; of Cline's only those count that this shell sets, or that move its folders. */
 function matters(key: string, env: NodeJS.ProcessEnv): boolean {
-  return key.startsWith("PALINODE_") || /^CLINE_(?:DATA_)?DIR$/.test(key) || (key.startsWith("CLINE_") && env[key] !== undefined);
+  return (
+    key.startsWith("PALINODE_") ||
+    /^CLINE_(?:DATA_)?DIR$/.test(key) ||
+    (key.startsWith("CLINE_") && env[key] !== undefined)
+  );
 }
 
 function environmentOf(pid: number): Map<string, string> | undefined {
   try {
-    const entries = readFileSync(`/proc/${pid}/environ`, "utf8").split("\0").filter((entry) => entry.includes("="));
+    const entries = readFileSync(`/proc/${pid}/environ`, "utf8")
+      .split("\0")
+      .filter((entry) => entry.includes("="));
     return new Map(entries.map((entry) => [entry.slice(0, entry.indexOf("=")), entry.slice(entry.indexOf("=") + 1)]));
   } catch {
     return undefined;

@@ -4,7 +4,17 @@ import { entryAt, readRecord, realFolder } from "../base/files.ts";
 import { asRecord, asText } from "../base/json.ts";
 import { quoted, thisProgram } from "../base/shell.ts";
 import { type Client, createClient, mayCarryToken, PalinodeError } from "../server/index.ts";
-import { type Config, DEFAULT_API_URL, projectOf, type ReadConfig, readToken, readUrl, type Source, TOKEN_FILE_VARIABLE, userFile } from "../settings/index.ts";
+import {
+  type Config,
+  DEFAULT_API_URL,
+  projectOf,
+  type ReadConfig,
+  readToken,
+  readUrl,
+  type Source,
+  TOKEN_FILE_VARIABLE,
+  userFile,
+} from "../settings/index.ts";
 import { type Check, editing, failure, ok, setting, warning } from "./check.ts";
 import { findProgram } from "./programs.ts";
 
@@ -16,15 +26,30 @@ const SEARCH_TIMEOUT_MS = 6000;
 type Answer = { value: unknown; ms: number } | { error: PalinodeError };
 
 /** Returns a line for each thing the server could be asked; where it is away, that line alone. Never rejects. */
-export async function checkServer({ config, sources }: ReadConfig, cwd: string, env: NodeJS.ProcessEnv): Promise<Check[]> {
+export async function checkServer(
+  { config, sources }: ReadConfig,
+  cwd: string,
+  env: NodeJS.ProcessEnv,
+): Promise<Check[]> {
   const client = createClient(config);
-  const server = serverLine(config, await ask(client.get("/health", {}, { timeoutMs: HEALTH_TIMEOUT_MS })), sources.apiUrl, env);
+  const server = serverLine(
+    config,
+    await ask(client.get("/health", {}, { timeoutMs: HEALTH_TIMEOUT_MS })),
+    sources.apiUrl,
+    env,
+  );
   const unsent = config.token === "" || mayCarryToken(config) ? [] : [notSent(config, sources, env)];
   if (server.level === "failure") return [server, ...unsent];
   const project = projectOf(config.project, cwd);
   const [status, recall, ...policies] = await Promise.all([
     ask(client.get("/status", {}, { timeoutMs: HEALTH_TIMEOUT_MS })),
-    ask(client.post("/search", { query: "What is known about this project?", mode: "passive", limit: 1 }, { timeoutMs: SEARCH_TIMEOUT_MS })),
+    ask(
+      client.post(
+        "/search",
+        { query: "What is known about this project?", mode: "passive", limit: 1 },
+        { timeoutMs: SEARCH_TIMEOUT_MS },
+      ),
+    ),
     policyLines(client, "recall", project, cwd),
     policyLines(client, "capture", project, cwd),
   ]);
@@ -46,16 +71,23 @@ async function ask(call: Promise<unknown>): Promise<Answer> {
 function serverLine({ apiUrl }: Config, health: Answer, source: Source | undefined, env: NodeJS.ProcessEnv): Check {
   const error = "error" in health ? health.error : undefined;
   const start = startOf(apiUrl);
-  if (error?.code === "timeout") return failure("server", `something listens at ${apiUrl} but does not answer; start it anew`, start);
+  if (error?.code === "timeout")
+    return failure("server", `something listens at ${apiUrl} but does not answer; start it anew`, start);
   if (error?.code === "refused") return awayLine(apiUrl, source, env);
-  const other = apiUrl === DEFAULT_API_URL ? "http://localhost:6341; PALINODE_API_PORT=6341 palinode-api" : DEFAULT_API_URL;
+  const other =
+    apiUrl === DEFAULT_API_URL ? "http://localhost:6341; PALINODE_API_PORT=6341 palinode-api" : DEFAULT_API_URL;
   const another = setting("PALINODE_API_URL", other, source, env);
   if (error?.code === "dns") return failure("server", `there is no host ${new URL(apiUrl).hostname}`, another);
   const { version, status, db_error: trouble } = asRecord("value" in health ? health.value : undefined);
-  if (typeof version !== "string") return failure("server", `what answers at ${apiUrl} is not Palinode${error ? ` (${error.message})` : ""}`, another);
+  if (typeof version !== "string")
+    return failure("server", `what answers at ${apiUrl} is not Palinode${error ? ` (${error.message})` : ""}`, another);
   const message = `Palinode ${version.slice(0, 40)} at ${apiUrl}`;
   if (status !== "degraded") return ok("server", message);
-  return warning("server", `${message} is degraded: ${asText(trouble)?.slice(0, 200) ?? "it does not say why"}`, "palinode doctor");
+  return warning(
+    "server",
+    `${message} is degraded: ${asText(trouble)?.slice(0, 200) ?? "it does not say why"}`,
+    "palinode doctor",
+  );
 }
 
 function startOf(apiUrl: string): string {
@@ -70,10 +102,20 @@ function awayLine(apiUrl: string, source: Source | undefined, env: NodeJS.Proces
   const isUsual = isHere && port === "6340";
   const message = `nothing listens at ${apiUrl}`;
   const start = startOf(apiUrl);
-  if (isHere && findProgram("palinode-api", env)) return failure("server", isUsual ? message : `${message} (${source}); if that address is right:`, start);
-  if (isUsual) return failure("server", `${message}, and palinode-api is not in PATH; once it is installed: ${start}`, "pip install palinode");
+  if (isHere && findProgram("palinode-api", env))
+    return failure("server", isUsual ? message : `${message} (${source}); if that address is right:`, start);
+  if (isUsual)
+    return failure(
+      "server",
+      `${message}, and palinode-api is not in PATH; once it is installed: ${start}`,
+      "pip install palinode",
+    );
   const fix = setting("PALINODE_API_URL", DEFAULT_API_URL, source, env);
-  return failure("server", `${message}; check PALINODE_API_URL (${source}) and its port: the default is ${DEFAULT_API_URL}. If it is right: ${isHere ? start : "start palinode-api there"}`, fix);
+  return failure(
+    "server",
+    `${message}; check PALINODE_API_URL (${source}) and its port: the default is ${DEFAULT_API_URL}. If it is right: ${isHere ? start : "start palinode-api there"}`,
+    fix,
+  );
 }
 
 function notSent({ apiUrl }: Config, sources: ReadConfig["sources"], env: NodeJS.ProcessEnv): Check {
@@ -101,7 +143,12 @@ export function checkTokenFile({ config, sources }: ReadConfig, env: NodeJS.Proc
 }
 
 /** Where the server answered neither yes nor no, there is nothing to say of it. */
-function tokenLines(has: boolean, source: Source | undefined, answers: readonly Answer[], env: NodeJS.ProcessEnv): Check[] {
+function tokenLines(
+  has: boolean,
+  source: Source | undefined,
+  answers: readonly Answer[],
+  env: NodeJS.ProcessEnv,
+): Check[] {
   if (answers.some((answer) => "error" in answer && answer.error.code === "unauthorized")) {
     const file = fileOfToken(source, env);
     const message = has ? `the server refused the token (${source})` : "the server wants a token, and none is set";
@@ -111,36 +158,73 @@ function tokenLines(has: boolean, source: Source | undefined, answers: readonly 
   return [ok("token", has ? `the token (${source}) is accepted` : "none is set, and the server wants none")];
 }
 
-function embedderLine(status: Answer, isRecalling: boolean, { recallTriggers, recallMaxChars }: Config, env: NodeJS.ProcessEnv): Check {
-  const { embed_functional: ready, ollama_reachable: reachable, embedding_url: url } = asRecord("value" in status ? status.value : undefined);
+function embedderLine(
+  status: Answer,
+  isRecalling: boolean,
+  { recallTriggers, recallMaxChars }: Config,
+  env: NodeJS.ProcessEnv,
+): Check {
+  const {
+    embed_functional: ready,
+    ollama_reachable: reachable,
+    embedding_url: url,
+  } = asRecord("value" in status ? status.value : undefined);
   if (ready === true) return ok("embedder", "ready");
   if (ready === null) {
     const message = "none: the server searches by words alone";
     if (!recallTriggers || recallMaxChars === 0) return ok("embedder", message);
-    return warning("embedder", `${message}. Triggers cannot work there, and each prompt waits for them`, "export PALINODE_HOOK_RECALL_TRIGGERS=0");
+    return warning(
+      "embedder",
+      `${message}. Triggers cannot work there, and each prompt waits for them`,
+      "export PALINODE_HOOK_RECALL_TRIGGERS=0",
+    );
   }
   if (ready !== false) {
-    return warning("embedder", `the server does not say whether it is ready${"error" in status ? ` (${status.error.message})` : ""}`, "palinode doctor");
+    return warning(
+      "embedder",
+      `the server does not say whether it is ready${"error" in status ? ` (${status.error.message})` : ""}`,
+      "palinode doctor",
+    );
   }
   const trouble = isRecalling ? warning : failure;
   const where = readUrl(url) ?? "its address";
-  if (reachable !== false) return trouble("embedder", `Ollama answers at ${where} but cannot embed: its model may be missing`, "ollama pull bge-m3");
+  if (reachable !== false)
+    return trouble(
+      "embedder",
+      `Ollama answers at ${where} but cannot embed: its model may be missing`,
+      "ollama pull bge-m3",
+    );
   const without = "PALINODE_RETRIEVAL_MODE=lexical palinode-api";
   const isThere = findProgram("ollama", env) !== undefined;
   const get = process.platform === "linux" ? "curl -fsSL https://ollama.com/install.sh | sh" : without;
   const missing = isThere ? "" : " and is not in PATH; to get it: https://ollama.com/download";
-  return trouble("embedder", `Ollama does not answer at ${where}${missing}; then: ollama pull bge-m3. To do without: ${without}`, isThere ? "ollama serve" : get);
+  return trouble(
+    "embedder",
+    `Ollama does not answer at ${where}${missing}; then: ollama pull bge-m3. To do without: ${without}`,
+    isThere ? "ollama serve" : get,
+  );
 }
 
 /** Servers before 0.21 have no policy and say 404. */
-async function policyLines(client: Client, action: "recall" | "capture", project: string, cwd: string): Promise<Check[]> {
+async function policyLines(
+  client: Client,
+  action: "recall" | "capture",
+  project: string,
+  cwd: string,
+): Promise<Check[]> {
   const body = { action, cwd: realFolder(cwd), ...(project && { project }), automatic: true };
   const answer = await ask(client.post("/controls/check", body, { timeoutMs: HEALTH_TIMEOUT_MS }));
   const { allowed, reason } = asRecord("value" in answer ? answer.value : undefined);
   if (allowed === true) return [ok("policy", `the server allows ${action} here`)];
   const word = String(reason).slice(0, 40);
-  const fix = word.endsWith("_paused") ? `resume --${action}` : word === "excluded_project" ? `exclude-project --remove ${project}` : "status";
-  return allowed === false ? [warning("policy", `the server allows no ${action} here (${word})`, `palinode controls ${fix}`)] : [];
+  const fix = word.endsWith("_paused")
+    ? `resume --${action}`
+    : word === "excluded_project"
+      ? `exclude-project --remove ${project}`
+      : "status";
+  return allowed === false
+    ? [warning("policy", `the server allows no ${action} here (${word})`, `palinode controls ${fix}`)]
+    : [];
 }
 
 function isList(answer: Answer): answer is { value: unknown[]; ms: number } {
@@ -154,10 +238,14 @@ function recallLine(answer: Answer, { hookDeadlineMs }: Config, embedder: Check)
     const late = `longer than a prompt waits (${hookDeadlineMs} ms): it comes with the next request`;
     return warning("recall", `${message}, ${late}. The first one may have loaded the model`, thisProgram("doctor"));
   }
-  if (!("error" in answer)) return failure("recall", "the server's answer to a search is no list", "pip install --upgrade palinode");
+  if (!("error" in answer))
+    return failure("recall", "the server's answer to a search is no list", "pip install --upgrade palinode");
   const { code, message } = answer.error;
-  if (code === "denied") return warning("recall", "the server's policy allows no search", "palinode controls resume --recall");
-  if (code === "rate-limited") return warning("recall", "the server wants quiet for a minute (rate limit)", thisProgram("doctor"));
-  const told = code === "timeout" ? `no answer to a search within ${SEARCH_TIMEOUT_MS / 1000} s` : `a search failed (${message})`;
+  if (code === "denied")
+    return warning("recall", "the server's policy allows no search", "palinode controls resume --recall");
+  if (code === "rate-limited")
+    return warning("recall", "the server wants quiet for a minute (rate limit)", thisProgram("doctor"));
+  const told =
+    code === "timeout" ? `no answer to a search within ${SEARCH_TIMEOUT_MS / 1000} s` : `a search failed (${message})`;
   return failure("recall", told, embedder.fix ?? "palinode doctor");
 }

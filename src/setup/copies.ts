@@ -22,12 +22,14 @@ const MAX_FOLDERS = 2000;
 export function findCopies(env: NodeJS.ProcessEnv, workspace: string): Copy[] {
   const { disabledPlugins } = readRecord(globalSettingsFile(env));
   const disabled: readonly unknown[] = Array.isArray(disabledPlugins) ? disabledPlugins : [];
-  return pluginFolders(env, workspace).flatMap(modulesIn).flatMap(({ path, isLink }) => {
-    const version = versionOf(path);
-    if (version === undefined) return [];
-    const passedOver = isLink ? "a link" as const : disabled.includes(path) ? "switched off" as const : undefined;
-    return [{ path, version, ...(passedOver && { passedOver }) }];
-  });
+  return pluginFolders(env, workspace)
+    .flatMap(modulesIn)
+    .flatMap(({ path, isLink }) => {
+      const version = versionOf(path);
+      if (version === undefined) return [];
+      const passedOver = isLink ? ("a link" as const) : disabled.includes(path) ? ("switched off" as const) : undefined;
+      return [{ path, version, ...(passedOver && { passedOver }) }];
+    });
 }
 
 /** Returns the version that the first line of a palinode.js names; undefined for anything else. */
@@ -56,12 +58,14 @@ function modulesIn(root: string): Module[] {
     if (isFile(join(folder, "plugin.json"))) continue;
     const declared = folder === root ? [] : declaredIn(folder);
     if (declared.length > 0) found.push(...declared);
-    else for (const entry of entriesOf(folder)) {
-      const path = join(folder, entry.name);
-      if (entry.name.startsWith(".")) continue;
-      if (entry.isDirectory() && entry.name !== "node_modules") folders.push(path);
-      else if (/\.[jt]s$/.test(entry.name) && (entry.isFile() || entry.isSymbolicLink())) found.push({ path, isLink: entry.isSymbolicLink() });
-    }
+    else
+      for (const entry of entriesOf(folder)) {
+        const path = join(folder, entry.name);
+        if (entry.name.startsWith(".")) continue;
+        if (entry.isDirectory() && entry.name !== "node_modules") folders.push(path);
+        else if (/\.[jt]s$/.test(entry.name) && (entry.isFile() || entry.isSymbolicLink()))
+          found.push({ path, isLink: entry.isSymbolicLink() });
+      }
   }
   return found.sort((a, b) => a.path.localeCompare(b.path));
 }
@@ -70,7 +74,11 @@ function modulesIn(root: string): Module[] {
 function declaredIn(folder: string): Module[] {
   const { plugins } = asRecord(readRecord(join(folder, "package.json")).cline);
   const paths = (Array.isArray(plugins) ? plugins : []).flatMap((entry) => asRecord(entry).paths ?? []);
-  return paths.filter((path) => typeof path === "string").map((path) => resolve(folder, path)).filter(isFile).map((path) => ({ path, isLink: false }));
+  return paths
+    .filter((path) => typeof path === "string")
+    .map((path) => resolve(folder, path))
+    .filter(isFile)
+    .map((path) => ({ path, isLink: false }));
 }
 
 function entriesOf(folder: string) {

@@ -8,10 +8,19 @@ import { type Command, plainText, printJson, quoted, type Shell, styled, UsageEr
 import { openState } from "../base/store.ts";
 import { VERSION } from "../base/version.ts";
 import { pausedSince } from "../session/index.ts";
-import { type Config, isActive, NOT_NEEDED, readConfig, type ReadConfig, SETTINGS, type Source, userFile } from "../settings/index.ts";
+import {
+  type Config,
+  isActive,
+  NOT_NEEDED,
+  type ReadConfig,
+  readConfig,
+  SETTINGS,
+  type Source,
+  userFile,
+} from "../settings/index.ts";
+import { type Check, editing, failure, ok, setting, warning } from "./check.ts";
 import { checkCline, checkCopies, checkHub, checkLog } from "./check-cline.ts";
 import { checkServer, checkTokenFile } from "./check-server.ts";
-import { type Check, editing, failure, ok, setting, warning } from "./check.ts";
 
 const COLOURS = { ok: "green", warning: "yellow", failure: "red" } as const;
 const NAME_WIDTH = 9;
@@ -24,9 +33,15 @@ export const doctorCommand: Command = {
   options: { json: { type: "boolean" } },
   async run(shell, words, values) {
     if (words.length > 0) throw new UsageError(`unexpected argument "${words[0]}"`);
-    const checks = (await examine(shell)).map((check) => ({ ...check, message: plainText(check.message).replaceAll("\n", " ") }));
+    const checks = (await examine(shell)).map((check) => ({
+      ...check,
+      message: plainText(check.message).replaceAll("\n", " "),
+    }));
     if (values.json === true) printJson(shell, checks);
-    else shell.out(`palinode.js ${VERSION}\n\n${checks.map((check) => lineOf(shell, check)).join("")}\n${verdict(checks)}\n`);
+    else
+      shell.out(
+        `palinode.js ${VERSION}\n\n${checks.map((check) => lineOf(shell, check)).join("")}\n${verdict(checks)}\n`,
+      );
     return checks.some(({ level }) => level === "failure") ? 1 : 0;
   },
 };
@@ -37,8 +52,15 @@ async function examine(shell: Shell): Promise<Check[]> {
   const [cline, server] = await Promise.all([checkCline(env), checkServer(read, cwd, env)]);
   const isCutOff = server.some(({ level }) => level === "failure");
   return [
-    cline, ...checkCopies(env, cwd), ...checkLog(env, cwd, read.config), checkState(read.config, read.sources.stateDir, env), ...checkPause(read.config, cwd),
-    ...checkSettings(read, env, cwd, isCutOff), ...server, ...checkTokenFile(read, env), checkHub(env),
+    cline,
+    ...checkCopies(env, cwd),
+    ...checkLog(env, cwd, read.config),
+    checkState(read.config, read.sources.stateDir, env),
+    ...checkPause(read.config, cwd),
+    ...checkSettings(read, env, cwd, isCutOff),
+    ...server,
+    ...checkTokenFile(read, env),
+    checkHub(env),
   ];
 }
 
@@ -72,7 +94,9 @@ function checkState({ persist, stateDir }: Config, source: Source | undefined, e
   }
   let trouble = process.platform !== "win32" && (folder.mode & 0o077) !== 0 ? "others may look into it" : "";
   const probe = `doctor-${process.pid}.json`;
-  const state = openState(stateDir, (what) => { trouble = what; });
+  const state = openState(stateDir, (what) => {
+    trouble = what;
+  });
   if (state.write(probe, {})) state.remove(probe);
   const fix = /others|EACCES/.test(trouble) ? `chmod 700 ${quoted(stateDir)}` : elsewhere;
   return trouble === "" ? ok("state", `${stateDir} is writable`) : warning("state", `${stateDir}: ${trouble}`, fix);
@@ -91,27 +115,48 @@ function refusalIn(folder: string): string | undefined {
 /** Returns what stands at a path, or at the nearest place above where anything does. */
 function nearest(path: string): { path: string; isFolder: boolean; mode: number } {
   const entry = entryAt(path);
-  return entry === undefined && dirname(path) !== path ? nearest(dirname(path)) : { path, isFolder: entry?.isDirectory() === true, mode: entry?.mode ?? 0 };
+  return entry === undefined && dirname(path) !== path
+    ? nearest(dirname(path))
+    : { path, isFolder: entry?.isDirectory() === true, mode: entry?.mode ?? 0 };
 }
 
 function checkPause({ persist, stateDir }: Config, cwd: string): Check[] {
   const since = persist ? pausedSince(openState(stateDir), cwd) : undefined;
   if (since === undefined) return [];
   // Of a time that no calendar has, `toISOString` would throw.
-  return [warning("paused", `memory is paused in this workspace since ${new Date(since).toJSON()}; to end it, type in Cline:`, "/palinode resume")];
+  return [
+    warning(
+      "paused",
+      `memory is paused in this workspace since ${new Date(since).toJSON()}; to end it, type in Cline:`,
+      "/palinode resume",
+    ),
+  ];
 }
 
 /** Where the server cannot be reached, an address or a token that was not usable is the likely reason: then it is a failure too. */
-function checkSettings({ config, problems, sources }: ReadConfig, env: NodeJS.ProcessEnv, cwd: string, isCutOff: boolean): Check[] {
+function checkSettings(
+  { config, problems, sources }: ReadConfig,
+  env: NodeJS.ProcessEnv,
+  cwd: string,
+  isCutOff: boolean,
+): Check[] {
   const values = asRecord(config);
-  const set = Object.entries(sources).filter(([, source]) => source !== "profile")
+  const set = Object.entries(sources)
+    .filter(([, source]) => source !== "profile")
     .map(([key, source]) => `${key}${key === "token" ? "" : ` ${JSON.stringify(values[key])}`} (${source})`);
   const files = { "user file": userFile(env), "workspace file": join(cwd, ".cline", "palinode.json") };
   const lineFor = (problem: string): Check => {
-    const isCause = isCutOff && !problem.includes(NOT_NEEDED) && (CONNECTION.test(problem) || problem.startsWith(`${files["user file"]} `));
+    const isCause =
+      isCutOff &&
+      !problem.includes(NOT_NEEDED) &&
+      (CONNECTION.test(problem) || problem.startsWith(`${files["user file"]} `));
     const variable = /^PALINODE_\w+/.exec(problem)?.[0];
     const file = Object.values(files).find((path) => problem.startsWith(path));
-    const fix = variable ? (CONNECTION.test(problem) ? `export ${variable}=…` : `unset ${variable}`) : file && editing(file);
+    const fix = variable
+      ? CONNECTION.test(problem)
+        ? `export ${variable}=…`
+        : `unset ${variable}`
+      : file && editing(file);
     return (isCause ? failure : warning)("settings", problem, fix);
   };
   // Capture is the one channel that no profile but `off` stops.

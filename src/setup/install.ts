@@ -53,7 +53,8 @@ function targetOf(shell: Shell, words: readonly string[], { project }: Values): 
 function installFile(path: string, isForced: boolean): FileChange {
   const bytes = readThisFile();
   const kind = kindOf(path);
-  if (kind === "folder" || kind === "other") throw new Error(`${path} is a ${kind === "folder" ? "folder" : "special file"}; move it away first`);
+  if (kind === "folder" || kind === "other")
+    throw new Error(`${path} is a ${kind === "folder" ? "folder" : "special file"}; move it away first`);
   const previous = versionOf(path);
   // Cline passes links over, so a link to the same bytes is not the same.
   if (kind === "file" && bytes.equals(readFileSync(path))) {
@@ -61,13 +62,19 @@ function installFile(path: string, isForced: boolean): FileChange {
   }
   const isPrecious = previous === undefined ? kind === "file" : isNewer(previous, VERSION);
   if (isPrecious && !isForced) {
-    const what = previous === undefined ? "no palinode.js that can be read" : `${previous}, newer than this file (${VERSION})`;
+    const what =
+      previous === undefined ? "no palinode.js that can be read" : `${previous}, newer than this file (${VERSION})`;
     throw new Error(`${path} is ${what}; to replace it all the same: ${thisProgram("install --force")}`);
   }
   replaceFile(path, bytes, 0o644);
   if (kind === "nothing") return { action: "installed", path, message: `Installed ${VERSION}: ${path}` };
   const what = kind === "link" ? `a link to ${previous ?? "no palinode.js"}` : (previous ?? "a file of another kind");
-  return { action: "replaced", path, previous, message: `Replaced ${what} → ${VERSION}${previous === VERSION ? " (other bytes)" : ""}: ${path}` };
+  return {
+    action: "replaced",
+    path,
+    previous,
+    message: `Replaced ${what} → ${VERSION}${previous === VERSION ? " (other bytes)" : ""}: ${path}`,
+  };
 }
 
 function uninstallFile(path: string): FileChange {
@@ -98,12 +105,13 @@ function readThisFile(): Buffer {
 function finish(shell: Shell, values: Values, file: FileChange, changeMcp: () => McpChange): number {
   const others = findCopies(shell.env, shell.cwd).filter((copy) => resolve(copy.path) !== file.path);
   const { message, ...facts } = file;
-  const say = (line: string): void => values.json === true ? undefined : shell.out(`${plainText(line)}\n`);
+  const say = (line: string): void => (values.json === true ? undefined : shell.out(`${plainText(line)}\n`));
   const isOut = file.action === "removed" || file.action === "none";
   [message, ...others.map(isOut ? aboutStaying : aboutOther)].forEach(say);
   const mcp = values.mcp === true ? changeMcp() : undefined;
   mcp?.messages.forEach(say);
-  if (file.action === "installed" || file.action === "replaced") say(`New sessions use it. To check: ${thisProgram("doctor")}`);
+  if (file.action === "installed" || file.action === "replaced")
+    say(`New sessions use it. To check: ${thisProgram("doctor")}`);
   if (values.json === true) printJson(shell, { ...facts, version: VERSION, others, ...(mcp && { mcp }) });
   return file.action === "none" && others.some(({ passedOver }) => passedOver === undefined) ? 1 : 0;
 }

@@ -42,16 +42,32 @@ export function addMcpServer(env: NodeJS.ProcessEnv, isForced: boolean): McpChan
   const entry = entryFor(config.apiUrl);
   const found = content.mcpServers[NAME];
   const notes = notesOn(env, config.apiUrl, config.token !== "" && sources.token !== "environment");
-  if (found !== undefined && isSame(found, entry)) return { action: "unchanged", path, messages: [`Already there: ${NAME} in ${path}`, ...notes] };
+  if (found !== undefined && isSame(found, entry))
+    return { action: "unchanged", path, messages: [`Already there: ${NAME} in ${path}`, ...notes] };
   if (found !== undefined && !isForced) {
-    return { action: "kept", path, messages: [`Left alone: ${NAME} in ${path} is another entry; to replace it: ${thisProgram("install --mcp --force")}`] };
+    return {
+      action: "kept",
+      path,
+      messages: [
+        `Left alone: ${NAME} in ${path} is another entry; to replace it: ${thisProgram("install --mcp --force")}`,
+      ],
+    };
   }
   const backup = isBroken ? backUp(path) : undefined;
   content.mcpServers[NAME] = entry;
   save(path, content);
   const told = `${found === undefined ? "Added" : "Replaced"} ${NAME} in ${path}`;
-  const about = backup ? [`What was there could not be read as MCP settings: other servers are no longer in the file, they are in its backup ${backup}`] : [];
-  return { action: found === undefined ? "added" : "replaced", path, ...(backup && { backup }), messages: [told, ...about, ...notes] };
+  const about = backup
+    ? [
+        `What was there could not be read as MCP settings: other servers are no longer in the file, they are in its backup ${backup}`,
+      ]
+    : [];
+  return {
+    action: found === undefined ? "added" : "replaced",
+    path,
+    ...(backup && { backup }),
+    messages: [told, ...about, ...notes],
+  };
 }
 
 /** Takes out an entry as `addMcpServer` writes it, whatever the address, and whatever Cline noted in it since. */
@@ -59,9 +75,19 @@ export function removeMcpServer(env: NodeJS.ProcessEnv): McpChange {
   const { path, content, isBroken } = readSettings(env);
   if (isBroken) throw new Error(`${path} cannot be read as MCP settings and was left alone`);
   const found = asRecord(content.mcpServers[NAME]);
-  if (content.mcpServers[NAME] === undefined) return { action: "none", path, messages: [`Nothing to take out: no ${NAME} in ${path}`] };
-  if (!isSame({ ...found, env: undefined }, entryFor(DEFAULT_API_URL)) || Object.keys(asRecord(found.env)).some((name) => !ADDRESS.includes(name))) {
-    return { action: "kept", path, messages: [`Left alone: ${NAME} in ${path} is not as install wrote it; to take it out: cline mcp uninstall ${NAME}`] };
+  if (content.mcpServers[NAME] === undefined)
+    return { action: "none", path, messages: [`Nothing to take out: no ${NAME} in ${path}`] };
+  if (
+    !isSame({ ...found, env: undefined }, entryFor(DEFAULT_API_URL)) ||
+    Object.keys(asRecord(found.env)).some((name) => !ADDRESS.includes(name))
+  ) {
+    return {
+      action: "kept",
+      path,
+      messages: [
+        `Left alone: ${NAME} in ${path} is not as install wrote it; to take it out: cline mcp uninstall ${NAME}`,
+      ],
+    };
   }
   delete content.mcpServers[NAME];
   save(path, content);
@@ -80,14 +106,20 @@ function entryFor(apiUrl: string): Record<string, unknown> {
 /** Cline keeps switches of its own in an entry (`disabled`, `timeout`): only what starts the server counts. */
 function isSame(found: unknown, entry: Record<string, unknown>): boolean {
   const { command, args = [], env = {}, url, transport } = asRecord(found);
-  return url === undefined && transport === undefined && isDeepStrictEqual([command, args, env], [entry.command, entry.args, entry.env ?? {}]);
+  return (
+    url === undefined &&
+    transport === undefined &&
+    isDeepStrictEqual([command, args, env], [entry.command, entry.args, entry.env ?? {}])
+  );
 }
 
 function notesOn(env: NodeJS.ProcessEnv, apiUrl: string, hasTokenElsewhere: boolean): string[] {
   const { protocol, pathname } = new URL(apiUrl);
   return [
     ...(findProgram(PROGRAM, env) ? [] : [`${PROGRAM} is not in PATH; to get it: pip install palinode`]),
-    ...(protocol === "http:" && pathname === "/" ? [] : [`${PROGRAM} speaks plain http to a host and port only: ${apiUrl} may be out of its reach`]),
+    ...(protocol === "http:" && pathname === "/"
+      ? []
+      : [`${PROGRAM} speaks plain http to a host and port only: ${apiUrl} may be out of its reach`]),
     ...(hasTokenElsewhere ? [`${PROGRAM} reads the token from the environment only: export PALINODE_API_TOKEN=…`] : []),
   ];
 }
@@ -98,9 +130,11 @@ function readSettings(env: NodeJS.ProcessEnv): Settings {
   if (!existsSync(path)) return { path, content: { mcpServers: {} }, isBroken: false };
   if (!statSync(path).isFile()) throw new Error(`${path} is no file`);
   const text = textOf(path);
-  const value = parseJson(text) && parseJson(text.replace(NUMBERS, (token, number) => (number ? `"\\u0000${number}"` : token)));
+  const value =
+    parseJson(text) && parseJson(text.replace(NUMBERS, (token, number) => (number ? `"\\u0000${number}"` : token)));
   const content = { ...(isObject(value) ? value : {}) };
-  const isBroken = (!isObject(value) && text.trim() !== "") || !(content.mcpServers === undefined || isObject(content.mcpServers));
+  const isBroken =
+    (!isObject(value) && text.trim() !== "") || !(content.mcpServers === undefined || isObject(content.mcpServers));
   const mcpServers = isObject(content.mcpServers) ? content.mcpServers : {};
   return { path, content: { ...content, mcpServers }, isBroken };
 }
@@ -132,7 +166,8 @@ function backUp(path: string): string {
       copyFileSync(path, backup, COPYFILE_EXCL);
       return backup;
     } catch (error) {
-      if (codeOf(error) !== "EEXIST") throw new Error(`cannot keep a copy of ${path} (${codeOf(error)}), so it was left alone`);
+      if (codeOf(error) !== "EEXIST")
+        throw new Error(`cannot keep a copy of ${path} (${codeOf(error)}), so it was left alone`);
     }
   }
 }

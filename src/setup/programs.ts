@@ -19,11 +19,19 @@ export function findProgram(name: string, env: NodeJS.ProcessEnv): string | unde
  * Returns the version of the Cline CLI at `path`: from its npm package where that can be seen, since it takes seconds to
  * start, else as `--version` prints it within `timeoutMs`. Undefined when neither tells.
  */
-export async function versionOfCline(path: string, env: NodeJS.ProcessEnv, timeoutMs: number): Promise<string | undefined> {
+export async function versionOfCline(
+  path: string,
+  env: NodeJS.ProcessEnv,
+  timeoutMs: number,
+): Promise<string | undefined> {
   const manifest = readRecord(join(dirname(realpathSync(path)), "..", "package.json"));
   if (/\bcline\b/.test(String(manifest.name)) && asText(manifest.version)) return asText(manifest.version);
   // Windows runs .cmd files through a shell only.
-  const child = spawn(IS_WINDOWS ? `"${path}"` : path, ["--version"], { env, shell: IS_WINDOWS, stdio: ["ignore", "pipe", "ignore"] });
+  const child = spawn(IS_WINDOWS ? `"${path}"` : path, ["--version"], {
+    env,
+    shell: IS_WINDOWS,
+    stdio: ["ignore", "pipe", "ignore"],
+  });
   let output = "";
   await new Promise<void>((resolve) => {
     const timer = setTimeout(resolve, timeoutMs);
@@ -31,7 +39,9 @@ export async function versionOfCline(path: string, env: NodeJS.ProcessEnv, timeo
       clearTimeout(timer);
       resolve();
     };
-    child.stdout.on("data", (chunk: Buffer) => { output = (output + chunk.toString()).slice(0, MAX_OUTPUT_CHARS); });
+    child.stdout.on("data", (chunk: Buffer) => {
+      output = (output + chunk.toString()).slice(0, MAX_OUTPUT_CHARS);
+    });
     child.once("error", finish);
     child.once("close", finish);
   });

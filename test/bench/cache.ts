@@ -47,7 +47,10 @@ function remember(start: Place, parts: readonly string[]): number {
   let shared = 0;
   for (const part of parts) {
     const known = place.next.get(part);
-    shared += known === undefined ? Math.max(0, ...[...place.next.keys()].map((other) => commonStart(other, part))) : part.length;
+    shared +=
+      known === undefined
+        ? Math.max(0, ...[...place.next.keys()].map((other) => commonStart(other, part)))
+        : part.length;
     const next: Place = known ?? { next: new Map() };
     place.next.set(part, next);
     place = next;

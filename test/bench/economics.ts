@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { injected, sent, wire } from "../helpers/chat.ts";
-import { type Palinode, startPalinode } from "../palinode/server.ts";
 import { createWorkerHost } from "../helpers/worker-host.ts";
+import { type Palinode, startPalinode } from "../palinode/server.ts";
 import { type Cost, costOf, partsOf, type Request } from "./cache.ts";
 import { measureCli } from "./cli.ts";
 import { recallAfresh } from "./forgetful.ts";
@@ -21,16 +21,31 @@ const CACHED_WEIGHT = 0.1;
 const OURS = "palinode.js";
 
 /** What one way to place memory costs, and the least it could: what no plugin costs, and each block once. */
-export type Case = { readonly name: string; readonly source: Source; readonly cost: Cost; readonly floor: number; readonly plain: Cost };
+export type Case = {
+  readonly name: string;
+  readonly source: Source;
+  readonly cost: Cost;
+  readonly floor: number;
+  readonly plain: Cost;
+};
 
 /** One model call: what the host built, what palinode.js made of it, and what memory had to say. */
 type Call = { readonly host: Request; readonly ours: Request; readonly memory: Memory };
 
-const COLUMNS = ["Memory", "Characters not in the cache", "of them sent again", "Ratio to the least possible", "Tokens not cached", "Tokens cached", "Cost in full tokens", "Cost to no plugin"];
+const COLUMNS = [
+  "Memory",
+  "Characters not in the cache",
+  "of them sent again",
+  "Ratio to the least possible",
+  "Tokens not cached",
+  "Tokens cached",
+  "Cost in full tokens",
+  "Cost to no plugin",
+];
 
 const NOTES = [
-  "*Characters not in the cache*: all that lies outside the longest beginning shared with any earlier request of the session, summed over its requests. "
-    + "The least possible is what no plugin sends, plus each injected block once; what is beyond that was *sent again*, since something before it moved.",
+  "*Characters not in the cache*: all that lies outside the longest beginning shared with any earlier request of the session, summed over its requests. " +
+    "The least possible is what no plugin sends, plus each injected block once; what is beyond that was *sent again*, since something before it moved.",
   `Tokens: ${CHARS_PER_TOKEN} characters each (assumed). *Cost*: tokens that are not cached count whole, cached ones ${CACHED_WEIGHT} (assumed; providers differ); no price is meant.`,
 ];
 
@@ -52,7 +67,12 @@ export async function measureEconomics(): Promise<Report> {
     chart: {
       title: "What a session with memory sends that no cache holds",
       caption: `Characters of a ${TURNS}-turn coding session with tool loops, against the least possible (1.00)`,
-      bars: harness.map((each) => ({ label: each.name, value: ratio(each), text: ratio(each).toFixed(2), isOurs: each.name === OURS })),
+      bars: harness.map((each) => ({
+        label: each.name,
+        value: ratio(each),
+        text: ratio(each).toFixed(2),
+        isOurs: each.name === OURS,
+      })),
     },
   };
 }
@@ -67,12 +87,31 @@ export function harnessTable(cases: readonly Case[]): Table {
 export async function measureHarness(): Promise<Case[]> {
   const calls = await playCalls();
   const plain = costOfRequests(calls.map(({ host }) => host));
-  const floor = plain.uncached + wire(injected(calls.at(-1)?.ours.messages ?? [])).reduce((sum, block) => sum + block.length, 0);
-  const of = (name: string, requests: readonly Request[], least = floor): Case => ({ name, source: "harness", cost: costOfRequests(requests), floor: least, plain });
+  const floor =
+    plain.uncached + wire(injected(calls.at(-1)?.ours.messages ?? [])).reduce((sum, block) => sum + block.length, 0);
+  const of = (name: string, requests: readonly Request[], least = floor): Case => ({
+    name,
+    source: "harness",
+    cost: costOfRequests(requests),
+    floor: least,
+    plain,
+  });
   return [
-    of("no plugin", calls.map(({ host }) => host), plain.uncached),
-    of(OURS, calls.map(({ ours }) => ours)),
-    ...STRATEGIES.map(({ name, send }) => of(name, calls.map(({ host, memory }) => send(host, memory)))),
+    of(
+      "no plugin",
+      calls.map(({ host }) => host),
+      plain.uncached,
+    ),
+    of(
+      OURS,
+      calls.map(({ ours }) => ours),
+    ),
+    ...STRATEGIES.map(({ name, send }) =>
+      of(
+        name,
+        calls.map(({ host, memory }) => send(host, memory)),
+      ),
+    ),
   ];
 }
 
@@ -82,8 +121,16 @@ async function playCalls(): Promise<Call[]> {
   const [server, other] = [await startMemory(), await startMemory()];
   const host = createWorkerHost({
     // The widest deadline: on a busy machine late memory would stand elsewhere.
-    env: { HOME: folder, PALINODE_API_URL: server.url, PALINODE_CLINE_STATE_DIR: join(folder, "state"), PALINODE_CLINE_HOOK_DEADLINE_MS: "2700" },
-    context: { session: { sessionId: "1796000000000_bench" }, workspaceInfo: { rootPath: folder, associatedRemoteUrls: ["origin: https://example.com/acme/shop.git"] } },
+    env: {
+      HOME: folder,
+      PALINODE_API_URL: server.url,
+      PALINODE_CLINE_STATE_DIR: join(folder, "state"),
+      PALINODE_CLINE_HOOK_DEADLINE_MS: "2700",
+    },
+    context: {
+      session: { sessionId: "1796000000000_bench" },
+      workspaceInfo: { rootPath: folder, associatedRemoteUrls: ["origin: https://example.com/acme/shop.git"] },
+    },
   });
   const system = headOf();
   const calls: Call[] = [];
@@ -111,7 +158,12 @@ async function playCalls(): Promise<Call[]> {
 
 /** A server of its own for each client: the cooldown of a trigger holds for all that ask. */
 function startMemory(): Promise<Palinode> {
-  return startPalinode({ memories: [...MEMORIES], triggers: [...TRIGGERS], rateLimits: { search: 1e6 }, now: () => 1_796_000_000_000 });
+  return startPalinode({
+    memories: [...MEMORIES],
+    triggers: [...TRIGGERS],
+    rateLimits: { search: 1e6 },
+    now: () => 1_796_000_000_000,
+  });
 }
 
 function costOfRequests(requests: readonly Request[]): Cost {
@@ -120,15 +172,23 @@ function costOfRequests(requests: readonly Request[]): Cost {
 
 function mustSendNothingAgain({ name, source, cost, floor }: Case): void {
   if (cost.uncached === floor) return;
-  throw new Error(`${name} (${source}) sends ${count(cost.uncached)} characters outside the cache; the least possible is ${count(floor)}`);
+  throw new Error(
+    `${name} (${source}) sends ${count(cost.uncached)} characters outside the cache; the least possible is ${count(floor)}`,
+  );
 }
 
 function rowOf(each: Case): Row {
   const { name, source, cost, floor, plain } = each;
   const tokens = (chars: number): string => count(chars / CHARS_PER_TOKEN);
   const cells = [
-    name, count(cost.uncached), count(cost.uncached - floor), ratio(each).toFixed(2),
-    tokens(cost.uncached), tokens(cost.cached), tokens(weighted(cost)), `${(weighted(cost) / weighted(plain)).toFixed(2)} ×`,
+    name,
+    count(cost.uncached),
+    count(cost.uncached - floor),
+    ratio(each).toFixed(2),
+    tokens(cost.uncached),
+    tokens(cost.cached),
+    tokens(weighted(cost)),
+    `${(weighted(cost) / weighted(plain)).toFixed(2)} ×`,
   ];
   return { cells, source };
 }

@@ -8,25 +8,47 @@ import { runInNewContext } from "node:vm";
 import { createPalinodePlugin } from "../../src/plugin.ts";
 import { createChat, injected, type Message, sent, textOf } from "../helpers/chat.ts";
 import { createApiCapture } from "../helpers/host-inprocess.ts";
-import { startPalinode } from "../palinode/server.ts";
 import { createRandom } from "../helpers/random.ts";
+import { startPalinode } from "../palinode/server.ts";
 import { recallAfresh } from "./forgetful.ts";
 import { count, milliseconds, type Report, type Row, type Table } from "./report.ts";
 import { SEED } from "./session.ts";
 import { medianTime } from "./timing.ts";
 
 const SIZES = [10, 100, 1000, 5000];
-const MEMORIES = Array.from({ length: 60 }, (_, index) => ({ file: `m/${index}.md`, body: `What we know of topic number ${index} and its details` }));
+const MEMORIES = Array.from({ length: 60 }, (_, index) => ({
+  file: `m/${index}.md`,
+  body: `What we know of topic number ${index} and its details`,
+}));
 
 /** One topic, from many sides: each prompt comes near several of these, and after some turns near none that is new. */
-const SIDES = ["health page", "migration", "cache", "feature flag", "queue worker", "certificate", "release note", "payment client", "log line", "search index"];
-const ON_TOPIC = SIDES.map((side, index) => ({ file: `insights/rollback-${index}.md`, body: `To roll back a deploy of the api mind the ${side}: it is a step of its own when we roll back a deploy, and somebody has to look at it before the api is up again.` }));
+const SIDES = [
+  "health page",
+  "migration",
+  "cache",
+  "feature flag",
+  "queue worker",
+  "certificate",
+  "release note",
+  "payment client",
+  "log line",
+  "search index",
+];
+const ON_TOPIC = SIDES.map((side, index) => ({
+  file: `insights/rollback-${index}.md`,
+  body: `To roll back a deploy of the api mind the ${side}: it is a step of its own when we roll back a deploy, and somebody has to look at it before the api is up again.`,
+}));
 const TURNS = 60;
 const SHOWN_TURNS = [10, 30, TURNS];
 
 export async function measureGrowth(): Promise<Report> {
   const folder = mkdtempSync(join(tmpdir(), "palinode-bench-"));
-  const server = await startPalinode({ memories: MEMORIES, rateLimits: { search: 1e6 }, version: "0.13.0", now: () => 1_796_000_000_000 });
+  const server = await startPalinode({
+    memories: MEMORIES,
+    rateLimits: { search: 1e6 },
+    version: "0.13.0",
+    now: () => 1_796_000_000_000,
+  });
   try {
     const calls: Row[] = [];
     for (const size of SIZES) calls.push(await measureSilence(server.url, folder, size));
@@ -35,13 +57,30 @@ export async function measureGrowth(): Promise<Report> {
     return {
       name: "growth",
       title: "What a long session costs",
-      tables: [tableOfInjections(injections), { title: "A model call with nothing new", columns: ["Session", "Median of the hook", "Against copying the messages"], rows: calls }, { title: "Memory and start", columns: ["What", "Measured"], rows: rest }],
+      tables: [
+        tableOfInjections(injections),
+        {
+          title: "A model call with nothing new",
+          columns: ["Session", "Median of the hook", "Against copying the messages"],
+          rows: calls,
+        },
+        { title: "Memory and start", columns: ["What", "Measured"], rows: rest },
+      ],
       chart: {
         title: "What is injected over 60 prompts on one topic",
         caption: "Characters injected in all",
         bars: SHOWN_TURNS.flatMap((turn) => [
-          { label: `${turn} prompts, each told afresh`, value: injections[turn - 1]?.afresh ?? 0, text: count(injections[turn - 1]?.afresh ?? 0) },
-          { label: `${turn} prompts, palinode.js`, value: injections[turn - 1]?.ours ?? 0, text: count(injections[turn - 1]?.ours ?? 0), isOurs: true },
+          {
+            label: `${turn} prompts, each told afresh`,
+            value: injections[turn - 1]?.afresh ?? 0,
+            text: count(injections[turn - 1]?.afresh ?? 0),
+          },
+          {
+            label: `${turn} prompts, palinode.js`,
+            value: injections[turn - 1]?.ours ?? 0,
+            text: count(injections[turn - 1]?.ours ?? 0),
+            isOurs: true,
+          },
         ]),
       },
     };
@@ -59,7 +98,12 @@ export async function measureInjections(folder: string): Promise<Injected[]> {
   const server = await startPalinode({ memories: ON_TOPIC, rateLimits: { search: 1e6 }, now: () => 1_796_000_000_000 });
   try {
     const random = createRandom(SEED);
-    const plugin = createPalinodePlugin({ apiUrl: server.url, stateDir: join(folder, "topic"), hookDeadlineMs: 2700, capture: false });
+    const plugin = createPalinodePlugin({
+      apiUrl: server.url,
+      stateDir: join(folder, "topic"),
+      hookDeadlineMs: 2700,
+      capture: false,
+    });
     plugin.setup(createApiCapture().api, { session: { sessionId: "topic" } });
     const chat = createChat();
     const turns: Injected[] = [];
@@ -87,7 +131,9 @@ export function tableOfInjections(turns: readonly Injected[]): Table {
     title: "What is injected on one topic",
     columns: ["Prompts", "palinode.js, characters", "Without repeat suppression, characters", "More"],
     rows,
-    notes: [`${TURNS} prompts that each come near several of ${ON_TOPIC.length} memories. palinode.js does not tell again what is in view; *without* is the same plugin, made to forget after each prompt. Standing memory is left out.`],
+    notes: [
+      `${TURNS} prompts that each come near several of ${ON_TOPIC.length} memories. palinode.js does not tell again what is in view; *without* is the same plugin, made to forget after each prompt. Standing memory is left out.`,
+    ],
   };
 }
 
@@ -97,7 +143,14 @@ async function measureSilence(apiUrl: string, folder: string, messages: number):
   const blocks = injected(await request(plugin, payload)).length;
   const silence = await medianTime(200, () => plugin.hooks.beforeModel(payload));
   const copy = await medianTime(200, async () => structuredClone(payload.request));
-  return { source: "harness", cells: [`${count(messages)} messages, of ours ${blocks}`, milliseconds(silence), `${(silence / copy).toFixed(2)} ×`] };
+  return {
+    source: "harness",
+    cells: [
+      `${count(messages)} messages, of ours ${blocks}`,
+      milliseconds(silence),
+      `${(silence / copy).toFixed(2)} ×`,
+    ],
+  };
 }
 
 async function measureMemory(apiUrl: string, folder: string): Promise<Row> {
@@ -118,7 +171,11 @@ async function measureMemory(apiUrl: string, folder: string): Promise<Row> {
 async function measureStart(apiUrl: string, folder: string): Promise<Row> {
   const full = join(folder, "full");
   mkdirSync(join(full, "sessions"), { recursive: true });
-  for (let index = 0; index < 2000; index += 1) writeFileSync(join(full, "sessions", `old-${index}.json`), JSON.stringify({ version: 1, asked: [], ledger: [], pad: "x".repeat(2000) }));
+  for (let index = 0; index < 2000; index += 1)
+    writeFileSync(
+      join(full, "sessions", `old-${index}.json`),
+      JSON.stringify({ version: 1, asked: [], ledger: [], pad: "x".repeat(2000) }),
+    );
   const first = async (stateDir: string, round: number): Promise<void> => {
     const plugin = createPalinodePlugin({ apiUrl, stateDir });
     plugin.setup(createApiCapture().api, { session: { sessionId: `start-${round}` } });
@@ -128,7 +185,10 @@ async function measureStart(apiUrl: string, folder: string): Promise<Row> {
   };
   const empty = await medianTime(30, (round) => first(join(folder, `empty-${round}`), round));
   const crowded = await medianTime(30, (round) => first(full, round));
-  return { source: "harness", cells: ["first prompt with 2,000 old session files", `${(crowded / empty).toFixed(2)} × an empty state folder`] };
+  return {
+    source: "harness",
+    cells: ["first prompt with 2,000 old session files", `${(crowded / empty).toFixed(2)} × an empty state folder`],
+  };
 }
 
 /** A session with up to 60 prompts, each with a recall of its own, filled up with tool loops. */
@@ -140,12 +200,16 @@ async function longSession(apiUrl: string, folder: string, messages: number) {
   for (let prompt = 0; prompt < prompts; prompt += 1) {
     chat.say(`What do we know of topic number ${prompt} and its details`);
     await plugin.hooks.beforeModel(chat.beforeModel());
-    while (chat.messages.length < ((prompt + 1) * messages) / prompts - 1) chat.tool("run_commands", { commands: ["ls"] }, [{ query: "ls", result: "x".repeat(400), success: true }]);
+    while (chat.messages.length < ((prompt + 1) * messages) / prompts - 1)
+      chat.tool("run_commands", { commands: ["ls"] }, [{ query: "ls", result: "x".repeat(400), success: true }]);
     chat.answer("ok");
   }
   return { plugin, chat };
 }
 
-async function request(plugin: ReturnType<typeof createPalinodePlugin>, payload: ReturnType<ReturnType<typeof createChat>["beforeModel"]>): Promise<Message[]> {
+async function request(
+  plugin: ReturnType<typeof createPalinodePlugin>,
+  payload: ReturnType<ReturnType<typeof createChat>["beforeModel"]>,
+): Promise<Message[]> {
   return sent(payload, await plugin.hooks.beforeModel(payload));
 }

@@ -12,13 +12,25 @@ export type Strategy = { readonly name: string; readonly send: (request: Request
 export const STRATEGIES: readonly Strategy[] = [
   // A message builder that adds to the newest prompt. It is modelled kindly: during a tool loop it still finds that
   // prompt, where some take the newest message for it and lose the block as soon as a tool was called.
-  { name: "newest prompt only", send: ({ system, messages }, memory) => ({ system, messages: afterNewestPrompt(messages, blockOf(memory)) }) },
+  {
+    name: "newest prompt only",
+    send: ({ system, messages }, memory) => ({ system, messages: afterNewestPrompt(messages, blockOf(memory)) }),
+  },
   // One block in front of everything that was said, with what matters now.
-  { name: "ahead of the oldest message", send: ({ system, messages }, memory) => ({ system, messages: [blockOf(memory), ...messages] }) },
+  {
+    name: "ahead of the oldest message",
+    send: ({ system, messages }, memory) => ({ system, messages: [blockOf(memory), ...messages] }),
+  },
   // The same in the system prompt. A provider reads tools and system prompt first, so nothing stays behind it.
-  { name: "system prompt", send: ({ system, messages }, memory) => ({ system: `${system}\n${textOf(memory)}`, messages }) },
+  {
+    name: "system prompt",
+    send: ({ system, messages }, memory) => ({ system: `${system}\n${textOf(memory)}`, messages }),
+  },
   // A message at the end of every request, gone from there in the next one.
-  { name: "tail message, rebuilt", send: ({ system, messages }, memory) => ({ system, messages: [...messages, blockOf(memory)] }) },
+  {
+    name: "tail message, rebuilt",
+    send: ({ system, messages }, memory) => ({ system, messages: [...messages, blockOf(memory)] }),
+  },
 ];
 
 /** One call of a memory server. */

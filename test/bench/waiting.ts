@@ -59,10 +59,26 @@ export async function measureWaiting(): Promise<Report> {
     const ends = await measureEnds(stage);
     await server.fault(null);
     const tables = [promptTable(prompts), ends, await measureToolLoop(stage), await measureTrouble(stage)];
-    const bars = prompts.filter(({ latencyMs }) => latencyMs === 30).map(({ what, ratio }) => {
-      return { label: what.replace(/ \(.*/, ""), value: ratio, text: ratio.toFixed(2), isOurs: /^(?:first|later) /.test(what) };
-    });
-    return { name: "waiting", title: "How long a prompt waits", tables, chart: { title: "What a prompt waits for memory", caption: "Round trips to a server that answers after 30 ms", bars } };
+    const bars = prompts
+      .filter(({ latencyMs }) => latencyMs === 30)
+      .map(({ what, ratio }) => {
+        return {
+          label: what.replace(/ \(.*/, ""),
+          value: ratio,
+          text: ratio.toFixed(2),
+          isOurs: /^(?:first|later) /.test(what),
+        };
+      });
+    return {
+      name: "waiting",
+      title: "How long a prompt waits",
+      tables,
+      chart: {
+        title: "What a prompt waits for memory",
+        caption: "Round trips to a server that answers after 30 ms",
+        bars,
+      },
+    };
   } finally {
     await server.stop();
     rmSync(folder, { recursive: true, force: true });
@@ -86,7 +102,15 @@ async function measurePrompts({ server, open }: Stage, latencyMs: number): Promi
   // All kinds in each round, so that a busy moment of the machine falls on all of them.
   for (let round = 0; round < rounds; round += 1) {
     note("round trip", await timed(() => ask("POST", "/search", { query: PROMPT, limit: 20 })));
-    note("two requests at once, no plugin", await timed(() => Promise.all([ask("POST", "/search", { query: PROMPT, limit: 20 }), ask("POST", "/check-triggers", { query: PROMPT })])));
+    note(
+      "two requests at once, no plugin",
+      await timed(() =>
+        Promise.all([
+          ask("POST", "/search", { query: PROMPT, limit: 20 }),
+          ask("POST", "/check-triggers", { query: PROMPT }),
+        ]),
+      ),
+    );
     note("later prompt", await running.ask(PROMPT));
     note("later prompt, trigger fires", await running.ask(FIRING_PROMPT));
     note("first prompt", await fresh(2 * latencyMs + 100));
@@ -94,28 +118,49 @@ async function measurePrompts({ server, open }: Stage, latencyMs: number): Promi
     note("in turn: later prompt (model)", await timed(() => askInTurn(ask, PROMPT)));
     note("in turn: first prompt (model)", await timed(() => askInTurnAtStart(ask, PROMPT)));
   }
-  const limits: Record<string, number> = { "later prompt": LIMITS.prompt, "first prompt": LIMITS.prompt, "later prompt, trigger fires": LIMITS.trigger };
+  const limits: Record<string, number> = {
+    "later prompt": LIMITS.prompt,
+    "first prompt": LIMITS.prompt,
+    "later prompt, trigger fires": LIMITS.trigger,
+  };
   const roundTrips = times["round trip"] ?? [];
   return Object.entries(times).map(([what, each]) => {
     const ms = medianOf(each);
-    return { what, latencyMs, ms, ratio: ms / medianOf(roundTrips), quickRatio: quantileOf(each, QUICK) / quantileOf(roundTrips, QUICK), limit: limits[what] };
+    return {
+      what,
+      latencyMs,
+      ms,
+      ratio: ms / medianOf(roundTrips),
+      quickRatio: quantileOf(each, QUICK) / quantileOf(roundTrips, QUICK),
+      limit: limits[what],
+    };
   });
 }
 
 function promptTable(prompts: readonly Timed[]): Table {
   const rows = prompts.map(({ what, latencyMs, ms, ratio, quickRatio, limit }): Row => {
     const target = limit === undefined ? "" : verdict(ratio, limit);
-    return { source: "harness", cells: [`${latencyMs} ms`, what, milliseconds(ms), ratio.toFixed(2), quickRatio.toFixed(2), target] };
+    return {
+      source: "harness",
+      cells: [`${latencyMs} ms`, what, milliseconds(ms), ratio.toFixed(2), quickRatio.toFixed(2), target],
+    };
   });
   return {
     title: "A new prompt",
-    columns: ["Server answers after", "What", "Median wait", "Round trips", "The same of the quickest quarter", "Target (of the median)"],
+    columns: [
+      "Server answers after",
+      "What",
+      "Median wait",
+      "Round trips",
+      "The same of the quickest quarter",
+      "Target (of the median)",
+    ],
     rows,
     notes: [
-      "The shipped file in one thread, the stand-in server in another. A round trip is one plain `fetch` of a search, in the same thread and round. "
-        + "*First prompt*: `setup` was called with a session id, and what it asks ahead (the server's policy, the digest) had come; *at once*: the prompt comes in the same moment. "
-        + `Load of the machine meanwhile: ${loadavg()[0]?.toFixed(1)} on ${availableParallelism()} processors; what it is busy with adds to a wait. `
-        + "*In turn* is a model (`test/bench/strategies.ts`) of clients that ask for triggers, read two files and search one after the other, and prime the session before that.",
+      "The shipped file in one thread, the stand-in server in another. A round trip is one plain `fetch` of a search, in the same thread and round. " +
+        "*First prompt*: `setup` was called with a session id, and what it asks ahead (the server's policy, the digest) had come; *at once*: the prompt comes in the same moment. " +
+        `Load of the machine meanwhile: ${loadavg()[0]?.toFixed(1)} on ${availableParallelism()} processors; what it is busy with adds to a wait. ` +
+        "*In turn* is a model (`test/bench/strategies.ts`) of clients that ask for triggers, read two files and search one after the other, and prime the session before that.",
     ],
   };
 }
@@ -129,22 +174,35 @@ async function measureEnds({ server, open }: Stage): Promise<Table> {
     for (let round = 0; round < 11; round += 1) each.push(await open().end(prompts));
     return medianOf(each);
   };
-  const row = (what: string, ms: number): Row => ({ source: "harness", cells: [`${latencyMs} ms`, what, milliseconds(ms)] });
-  const rows = [row("nothing to capture yet", await times(2)), row("a capture is due (the server's policy is asked, then the post)", await times(3))];
+  const row = (what: string, ms: number): Row => ({
+    source: "harness",
+    cells: [`${latencyMs} ms`, what, milliseconds(ms)],
+  });
+  const rows = [
+    row("nothing to capture yet", await times(2)),
+    row("a capture is due (the server's policy is asked, then the post)", await times(3)),
+  ];
   return { title: "The end of a run", columns: ["Server answers after", "What", "Median wait"], rows };
 }
 
 async function measureToolLoop({ open }: Stage): Promise<Table> {
-  const echo = new Worker("const { parentPort } = require('node:worker_threads'); parentPort.on('message', () => parentPort.postMessage(0));", { eval: true });
+  const echo = new Worker(
+    "const { parentPort } = require('node:worker_threads'); parentPort.on('message', () => parentPort.postMessage(0));",
+    { eval: true },
+  );
   const rows: Row[] = [];
   for (const turns of [15, 140]) {
     const session = open();
     let payload: Payload = createChat().beforeModel();
-    await playSession({
-      // Only prompts are told to the plugin, so that the last call finds as many blocks as there are.
-      request: async (chat) => void (chat.messages.at(-1)?.role === "user" && (await session.step((payload = chat.beforeModel())))),
-      runEnd: async () => undefined,
-    }, turns);
+    await playSession(
+      {
+        // Only prompts are told to the plugin, so that the last call finds as many blocks as there are.
+        request: async (chat) =>
+          void (chat.messages.at(-1)?.role === "user" && (await session.step((payload = chat.beforeModel())))),
+        runEnd: async () => undefined,
+      },
+      turns,
+    );
     const { snapshot } = payload;
     await session.step(payload);
     const hookMs = await medianTime(2000, () => session.step(payload));
@@ -155,21 +213,34 @@ async function measureToolLoop({ open }: Stage): Promise<Table> {
     const share = hookMs / copyMs;
     const { messages } = snapshot as { messages: unknown[] };
     const size = `${messages.length} messages, ${(JSON.stringify(messages).length / 1e6).toFixed(1)} million characters`;
-    rows.push({ source: "harness", cells: [size, milliseconds(hookMs), milliseconds(copyMs), `${(100 * share).toFixed(1)} %`, `${100 * LIMITS.ofCopy} %: ${share <= LIMITS.ofCopy ? "met" : "missed"}`] });
+    rows.push({
+      source: "harness",
+      cells: [
+        size,
+        milliseconds(hookMs),
+        milliseconds(copyMs),
+        `${(100 * share).toFixed(1)} %`,
+        `${100 * LIMITS.ofCopy} %: ${share <= LIMITS.ofCopy ? "met" : "missed"}`,
+      ],
+    });
   }
   await echo.terminate();
   return {
     title: "A call of a tool loop",
     columns: ["Transcript", "The hook", "Handing the transcript to another thread", "Share", "Target"],
     rows,
-    notes: ["Nothing is asked then: what was injected is put back. The host copies the transcript (and the request besides) to the plugin's thread or process for each call; that alone is what the hook is held against."],
+    notes: [
+      "Nothing is asked then: what was injected is put back. The host copies the transcript (and the request besides) to the plugin's thread or process for each call; that alone is what the hook is held against.",
+    ],
   };
 }
 
 async function measureTrouble({ server, open }: Stage): Promise<Table> {
   const rows: Row[] = [];
-  const add = (what: string, ms: number): void => void rows.push({ source: "harness", cells: [what, milliseconds(ms)] });
-  const threeTimes = async (session: Session): Promise<number> => medianOf([await session.ask(PROMPT), await session.ask(PROMPT), await session.ask(PROMPT)]);
+  const add = (what: string, ms: number): void =>
+    void rows.push({ source: "harness", cells: [what, milliseconds(ms)] });
+  const threeTimes = async (session: Session): Promise<number> =>
+    medianOf([await session.ask(PROMPT), await session.ask(PROMPT), await session.ask(PROMPT)]);
   const clock = Date.now;
   try {
     const refusing = open("http://127.0.0.1:9");
@@ -202,7 +273,9 @@ async function startServer(): Promise<Server> {
 
 async function createOpener(url: string, folder: string): Promise<Stage["open"]> {
   const file = pathToFileURL(join(REPOSITORY, "dist/palinode.js")).href;
-  const { createPalinodePlugin: create } = (await import(file)) as { createPalinodePlugin: typeof createPalinodePlugin };
+  const { createPalinodePlugin: create } = (await import(file)) as {
+    createPalinodePlugin: typeof createPalinodePlugin;
+  };
   let count = 0;
   return (apiUrl = url) => {
     const name = `session-${(count += 1)}`;
@@ -231,7 +304,10 @@ async function createOpener(url: string, folder: string): Promise<Stage["open"]>
 
 function createAsk(url: string): Ask {
   return async (method, route, body) => {
-    const init = body === undefined ? { method } : { method, body: JSON.stringify(body), headers: { "content-type": "application/json" } };
+    const init =
+      body === undefined
+        ? { method }
+        : { method, body: JSON.stringify(body), headers: { "content-type": "application/json" } };
     return (await fetch(`${url}${route}`, init)).json();
   };
 }

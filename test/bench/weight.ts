@@ -37,21 +37,47 @@ export async function measureWeight(): Promise<Report> {
   writeFileSync(parts, nodeImports(bytes.toString("utf8")));
   try {
     const rounds = Array.from({ length: ROUNDS }, () => [weigh(empty), weigh(parts), weigh(ours)] as const);
-    const [nothing, node, plugin] = [median(rounds.map(([of]) => of)), median(rounds.map(([, of]) => of)), median(rounds.map(([, , of]) => of))];
+    const [nothing, node, plugin] = [
+      median(rounds.map(([of]) => of)),
+      median(rounds.map(([, of]) => of)),
+      median(rounds.map(([, , of]) => of)),
+    ];
     const row = (...cells: string[]): Row => ({ source: "harness", cells });
     return {
       name: "weight",
       title: "What the file weighs",
-      tables: [{
-        title: "One file, no dependencies",
-        columns: ["What", "palinode.js", "What it imports of Node, alone", "An empty module", "Target"],
-        rows: [
-          row("file", `${kilobytes(bytes.length)} (${kilobytes(gzipSync(bytes).length)} with gzip)`, "", "", `${LIMITS.fileKilobytes} KB: ${bytes.length <= LIMITS.fileKilobytes * 1024 ? "met" : "missed"}`),
-          row("import, processor time", milliseconds(plugin.importMs), milliseconds(node.importMs), milliseconds(nothing.importMs), `${LIMITS.importMs} ms: ${plugin.importMs <= LIMITS.importMs ? "met" : "missed"}`),
-          row("heap after the import", kilobytes(plugin.heapBytes), kilobytes(node.heapBytes), kilobytes(nothing.heapBytes), ""),
-        ],
-        notes: [`Medians of ${ROUNDS} fresh processes each, in turn, on the Node that ran this (${process.version}). A host has most of Node's own parts loaded already, and those are most of the time.`],
-      }],
+      tables: [
+        {
+          title: "One file, no dependencies",
+          columns: ["What", "palinode.js", "What it imports of Node, alone", "An empty module", "Target"],
+          rows: [
+            row(
+              "file",
+              `${kilobytes(bytes.length)} (${kilobytes(gzipSync(bytes).length)} with gzip)`,
+              "",
+              "",
+              `${LIMITS.fileKilobytes} KB: ${bytes.length <= LIMITS.fileKilobytes * 1024 ? "met" : "missed"}`,
+            ),
+            row(
+              "import, processor time",
+              milliseconds(plugin.importMs),
+              milliseconds(node.importMs),
+              milliseconds(nothing.importMs),
+              `${LIMITS.importMs} ms: ${plugin.importMs <= LIMITS.importMs ? "met" : "missed"}`,
+            ),
+            row(
+              "heap after the import",
+              kilobytes(plugin.heapBytes),
+              kilobytes(node.heapBytes),
+              kilobytes(nothing.heapBytes),
+              "",
+            ),
+          ],
+          notes: [
+            `Medians of ${ROUNDS} fresh processes each, in turn, on the Node that ran this (${process.version}). A host has most of Node's own parts loaded already, and those are most of the time.`,
+          ],
+        },
+      ],
       chart: {
         title: "What the import takes",
         caption: "Milliseconds of processor time in a fresh process, median",
@@ -79,7 +105,10 @@ function weigh(file: string): Weight {
 }
 
 function median(weights: readonly Weight[]): Weight {
-  return { importMs: medianOf(weights.map((each) => each.importMs)), heapBytes: medianOf(weights.map((each) => each.heapBytes)) };
+  return {
+    importMs: medianOf(weights.map((each) => each.importMs)),
+    heapBytes: medianOf(weights.map((each) => each.heapBytes)),
+  };
 }
 
 function kilobytes(bytes: number): string {

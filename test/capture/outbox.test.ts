@@ -5,10 +5,18 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFile
 import { join } from "node:path";
 import { test } from "node:test";
 import { createChat } from "../helpers/chat.ts";
-import type { WorkerHost } from "../helpers/worker-host.ts";
 import { filesBelow, openScene, type Scene, until } from "../helpers/scene.ts";
+import type { WorkerHost } from "../helpers/worker-host.ts";
 
-const PROMPTS = ["Why does the login page blink?", "And on the phone?", "Then fix it, please", "Now the tests", "Write a changelog", "Release it", "Tag it"];
+const PROMPTS = [
+  "Why does the login page blink?",
+  "And on the phone?",
+  "Then fix it, please",
+  "Now the tests",
+  "Write a changelog",
+  "Release it",
+  "Tag it",
+];
 
 /** Says prompts with an answer each, and ends a run after each. */
 async function work(scene: Scene, prompts: readonly string[], host: WorkerHost = scene.host): Promise<void> {
@@ -28,7 +36,12 @@ function queued(scene: Scene): string[] {
 /** A capture that waits, as a process that is gone left it. */
 function itemText(more: Record<string, unknown> = {}): string {
   const { sessionId = "s", createdAt = Date.now() } = more;
-  const body = { summary: `Cline session, 3 prompts.\nTopic: ${String(sessionId)} ${String(createdAt)}`, decisions: [], blockers: [], session_id: sessionId };
+  const body = {
+    summary: `Cline session, 3 prompts.\nTopic: ${String(sessionId)} ${String(createdAt)}`,
+    decisions: [],
+    blockers: [],
+    session_id: sessionId,
+  };
   return JSON.stringify({ prompts: 3, pid: 999999, refusals: 0, sessionId, createdAt, body, ...more });
 }
 
@@ -58,7 +71,10 @@ test("failed and aborted runs are captured too; tool results and host messages a
     const scene = await openScene(t, { env: { PALINODE_HOOK_MIN_MESSAGES: "2" } });
     scene.chat.say("one question");
     scene.chat.add({ content: [{ type: "text", text: "[SYSTEM] go on" }], metadata: { userRunSpan: 0 } });
-    scene.chat.add({ content: [{ type: "text", text: "<hook_context>x</hook_context>" }], metadata: { userRunSpan: 0, displayRole: "system" } });
+    scene.chat.add({
+      content: [{ type: "text", text: "<hook_context>x</hook_context>" }],
+      metadata: { userRunSpan: 0, displayRole: "system" },
+    });
     await scene.host.afterRun(scene.chat.afterRun(status));
     assert.equal(scene.server.sessions.length, 0);
     scene.chat.say("a second question");
@@ -71,10 +87,17 @@ test("the host's onDispose captures the rest, once", async (t) => {
   const scene = await openScene(t, { onDispose: true });
   await work(scene, PROMPTS.slice(0, 5));
   await scene.host.dispose();
-  assert.deepEqual(scene.server.sessions.map((body) => [String(body.summary).split("\n")[0], body.trigger]), [
-    ["Cline session, 3 prompts.", "run_end"], ["Cline session, 5 prompts.", "session_end"],
-  ]);
-  assert.deepEqual(filesBelow(scene.stateDir).filter(({ name }) => /queue|tails/.test(name)), []);
+  assert.deepEqual(
+    scene.server.sessions.map((body) => [String(body.summary).split("\n")[0], body.trigger]),
+    [
+      ["Cline session, 3 prompts.", "run_end"],
+      ["Cline session, 5 prompts.", "session_end"],
+    ],
+  );
+  assert.deepEqual(
+    filesBelow(scene.stateDir).filter(({ name }) => /queue|tails/.test(name)),
+    [],
+  );
 });
 
 test("a session that ends below the floor, or that is covered, sends nothing more", async (t) => {
@@ -103,8 +126,15 @@ test("a session that the agent saved itself is not captured on top of it", async
 test("no secret and no injected text is in any body or any state file", async (t) => {
   const secret = "ghp_0123456789abcdefghijABCDEFGHIJ0123";
   const scene = await openScene(t);
-  await work(scene, [`My key is ${secret}, use it for the deploy of the api`, "export API_KEY=abc123def456 and roll back a deploy", `postgres://bob:hunter22@db/shop`]);
-  const written = [...scene.server.requests.map((request) => request.text), ...filesBelow(scene.stateDir).map(({ text }) => text)].join("\n");
+  await work(scene, [
+    `My key is ${secret}, use it for the deploy of the api`,
+    "export API_KEY=abc123def456 and roll back a deploy",
+    `postgres://bob:hunter22@db/shop`,
+  ]);
+  const written = [
+    ...scene.server.requests.map((request) => request.text),
+    ...filesBelow(scene.stateDir).map(({ text }) => text),
+  ].join("\n");
   for (const leaked of [secret, "abc123def456", "hunter22"]) assert.ok(!written.includes(leaked), leaked);
   const bodies = scene.server.sessions.map((body) => JSON.stringify(body)).join("\n");
   assert.doesNotMatch(bodies, /palinode-memory|pnpm everywhere|Palinode recall/);
@@ -127,7 +157,11 @@ test("what could not be delivered is sent by a later session, oldest first, once
   for (const id of ["1796000000001_a", "1796000000002_b", "1796000000003_c"]) {
     const host = laterSession(scene, id);
     scene.chat.messages.splice(0);
-    await work(scene, PROMPTS.slice(0, 3).map((words) => `${words} ${id}`), host);
+    await work(
+      scene,
+      PROMPTS.slice(0, 3).map((words) => `${words} ${id}`),
+      host,
+    );
     await host.kill();
   }
   scene.server.fault("/session-end", null);
@@ -136,7 +170,10 @@ test("what could not be delivered is sent by a later session, oldest first, once
   await oneMorePrompt(scene, later);
   await until("all are delivered", () => scene.server.sessions.length === 3);
   await until("the queue is empty", () => queued(scene).length === 0);
-  assert.deepEqual(scene.server.sessions.map((body) => body.session_id), ["1796000000001_a", "1796000000002_b", "1796000000003_c"]);
+  assert.deepEqual(
+    scene.server.sessions.map((body) => body.session_id),
+    ["1796000000001_a", "1796000000002_b", "1796000000003_c"],
+  );
   await oneMorePrompt(scene, laterSession(scene, "1796000009998_z"));
   assert.equal(scene.server.sessions.length, 3);
 });
@@ -190,7 +227,8 @@ test("a capture that the server refuses twice is set aside with its reason, and 
   const scene = await openScene(t);
   const queue = join(scene.stateDir, "queue");
   mkdirSync(queue, { recursive: true });
-  for (const name of ["poisoned", "good"]) writeFileSync(join(queue, `${name === "good" ? 2 : 1}-${name}.json`), itemText({ sessionId: name }));
+  for (const name of ["poisoned", "good"])
+    writeFileSync(join(queue, `${name === "good" ? 2 : 1}-${name}.json`), itemText({ sessionId: name }));
   scene.server.fault("/session-end", { status: 400, body: { detail: "no" } }, 1);
   await oneMorePrompt(scene, laterSession(scene, "1796000001001_x"));
   await until("the neighbour arrived", () => scene.server.sessions.length === 1);
@@ -216,7 +254,10 @@ test("the tail of a session that ended without a word is sent by a later one, on
   for (const id of ["1796000000005_x", "1796000000006_y"]) await oneMorePrompt(scene, laterSession(scene, id));
   await until("the tail arrived", () => scene.server.sessions.length === 2);
   await oneMorePrompt(scene, laterSession(scene, "1796000000007_z"));
-  assert.deepEqual(scene.server.sessions.map((body) => String(body.summary).split("\n")[0]), ["Cline session, 3 prompts.", "Cline session, 5 prompts."]);
+  assert.deepEqual(
+    scene.server.sessions.map((body) => String(body.summary).split("\n")[0]),
+    ["Cline session, 3 prompts.", "Cline session, 5 prompts."],
+  );
 });
 
 test("the tail of a session that goes on is left alone until nobody touched it for half an hour", async (t) => {
@@ -236,7 +277,14 @@ test("queue files of any shape are set aside or dropped, and at most 200 and a w
   const scene = await openScene(t);
   const queue = join(scene.stateDir, "queue");
   mkdirSync(queue, { recursive: true });
-  for (const [name, text] of [["1-a.json", "{"], ["2-b.json", "null"], ["3-c.json", "[]"], ["4-d.json", "{\"body\":{}}"], ["5-e.json", itemText({ createdAt: Date.now() - 8 * 86_400_000 })], ["6-f.json", itemText()]] as const) {
+  for (const [name, text] of [
+    ["1-a.json", "{"],
+    ["2-b.json", "null"],
+    ["3-c.json", "[]"],
+    ["4-d.json", '{"body":{}}'],
+    ["5-e.json", itemText({ createdAt: Date.now() - 8 * 86_400_000 })],
+    ["6-f.json", itemText()],
+  ] as const) {
     writeFileSync(join(queue, name), text);
   }
   await oneMorePrompt(scene, scene.host);
@@ -256,7 +304,10 @@ test("a capture that was changed on disk is set aside, not sent", async (t) => {
   await oneMorePrompt(scene, laterSession(scene));
   await until("the good one arrives", () => scene.server.sessions.length > 0);
   await until("the others are set aside", () => queued(scene).sort().join() === "1-long.json.bad,2-half.json.bad");
-  assert.deepEqual(scene.server.sessions.map(({ summary }) => summary), ["x".repeat(1200)]);
+  assert.deepEqual(
+    scene.server.sessions.map(({ summary }) => summary),
+    ["x".repeat(1200)],
+  );
 });
 
 test("one bad date in a queue file holds nobody up", async (t) => {
@@ -286,5 +337,9 @@ test("the server names a capture's file as the look-up expects", async (t) => {
   await work(scene, PROMPTS.slice(0, 3));
   const { summary } = scene.server.sessions[0] as { summary: string };
   const hash = createHash("sha256").update(summary).digest("hex").slice(0, 8);
-  assert.ok([...scene.server.memories.keys()].some((file) => file.startsWith("projects/session-end-") && file.endsWith(`-shop-${hash}.md`)));
+  assert.ok(
+    [...scene.server.memories.keys()].some(
+      (file) => file.startsWith("projects/session-end-") && file.endsWith(`-shop-${hash}.md`),
+    ),
+  );
 });

@@ -3,23 +3,39 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import test from "node:test";
-import { DIGEST_TITLE, RECALL_TITLE, renderBlock } from "../../src/recall/block.ts";
 import { captureOf, isDue, savedByAgent } from "../../src/capture/summary.ts";
 import { type Message, readHookCall } from "../../src/cline/messages.ts";
 import { INJECTED_KIND } from "../../src/cline/prompt.ts";
+import { DIGEST_TITLE, RECALL_TITLE, renderBlock } from "../../src/recall/block.ts";
 import { summaryComplaint } from "../palinode/envelope.ts";
 
 declare const REPOSITORY: string;
 
 const SECRET = "Zq7XvK2mWp9RtB4nYs6L";
 const MEMORY = "QQQQQQ";
-const BLOCKS = [DIGEST_TITLE, RECALL_TITLE].map((title) => renderBlock(title, [{ lines: [`- [a.md] a — ${MEMORY}`] }], 3000)!.text);
+const BLOCKS = [DIGEST_TITLE, RECALL_TITLE].map(
+  (title) => renderBlock(title, [{ lines: [`- [a.md] a — ${MEMORY}`] }], 3000)!.text,
+);
 
 /** The table of palinode-api.md, 2.9: a text, and whether the server takes it without and with the two arrays. */
 const ENVELOPE: [string, boolean, boolean][] = [
-  ["did x <summary>y</summary> and z", false, true], ["did x <summary>y</summary>", false, false], ["did x <summary>y</summary>.", false, true], ["<details><summary>a</summary>b</details>", false, true],
-  ["x </invoke> y", false, false], ["x </SUMMARY> y", false, false], ["x <parameter name=\"a\"> y", false, true], ["x <tool_call>", false, false], ["x <tool_call>\n\n", false, false], ["x <tool_use/> y", false, true], ["x <system-reminder>a</system-reminder> y", false, true],
-  ["a `</summary>` in backticks", true, true], ["```\n</summary>\n```", true, true], ["```\nunclosed </summary>", false, false], ["<div>", true, true], ["&lt;summary&gt;", true, true], ["< /summary>", true, true],
+  ["did x <summary>y</summary> and z", false, true],
+  ["did x <summary>y</summary>", false, false],
+  ["did x <summary>y</summary>.", false, true],
+  ["<details><summary>a</summary>b</details>", false, true],
+  ["x </invoke> y", false, false],
+  ["x </SUMMARY> y", false, false],
+  ['x <parameter name="a"> y', false, true],
+  ["x <tool_call>", false, false],
+  ["x <tool_call>\n\n", false, false],
+  ["x <tool_use/> y", false, true],
+  ["x <system-reminder>a</system-reminder> y", false, true],
+  ["a `</summary>` in backticks", true, true],
+  ["```\n</summary>\n```", true, true],
+  ["```\nunclosed </summary>", false, false],
+  ["<div>", true, true],
+  ["&lt;summary&gt;", true, true],
+  ["< /summary>", true, true],
 ];
 
 /** Each place whose words come into a summary. */
@@ -29,7 +45,11 @@ const PLACES: Record<string, (text: string) => Message[]> = {
   "the last answer": (text) => [user("first"), assistant(text)],
   "a failed command": (text) => [user("first"), ...ran(text, 1), assistant("ok")],
   "an edited file": (text) => [user("first"), ...used("editor", { path: text }, { success: true }), assistant("ok")],
-  "a patch": (text) => [user("first"), ...used("apply_patch", { input: `*** Begin Patch\n*** Update File: ${text}\n*** End Patch` }, { success: true }), assistant("ok")],
+  "a patch": (text) => [
+    user("first"),
+    ...used("apply_patch", { input: `*** Begin Patch\n*** Update File: ${text}\n*** End Patch` }, { success: true }),
+    assistant("ok"),
+  ],
 };
 
 test("the table's own verdicts hold for the texts as they are", () => {
@@ -41,8 +61,40 @@ test("the table's own verdicts hold for the texts as they are", () => {
 
 for (const [place, session] of Object.entries(PLACES)) {
   test(`nothing that the server refuses gets into a summary by ${place}`, () => {
-    const tags = ["invoke", "parameter", "function_calls", "tool_call", "tool_use", "summary", "decisions", "blockers", "system-reminder", "command-message", "command-args", "local-command-stdout", "user-prompt-submit-hook", "bash-input", "ide_selection", "ide_opened_file"];
-    const forms = (tag: string) => [`x <${tag}> y`, `x </${tag}> y`, `x <${tag}/>`, `</${tag.toUpperCase()}>`, `x </${tag}> y`, `<${tag} a="b">`, `</${tag}\n>`, `<\u200b/${tag}>`, `</\u00ad${tag}>`, `<\u200d${tag}>`, `\`</${tag}>`, `</ ${tag}>`, `\u0000</${tag}>`, `\`a\` </${tag}> \`b\``];
+    const tags = [
+      "invoke",
+      "parameter",
+      "function_calls",
+      "tool_call",
+      "tool_use",
+      "summary",
+      "decisions",
+      "blockers",
+      "system-reminder",
+      "command-message",
+      "command-args",
+      "local-command-stdout",
+      "user-prompt-submit-hook",
+      "bash-input",
+      "ide_selection",
+      "ide_opened_file",
+    ];
+    const forms = (tag: string) => [
+      `x <${tag}> y`,
+      `x </${tag}> y`,
+      `x <${tag}/>`,
+      `</${tag.toUpperCase()}>`,
+      `x </${tag}> y`,
+      `<${tag} a="b">`,
+      `</${tag}\n>`,
+      `<\u200b/${tag}>`,
+      `</\u00ad${tag}>`,
+      `<\u200d${tag}>`,
+      `\`</${tag}>`,
+      `</ ${tag}>`,
+      `\u0000</${tag}>`,
+      `\`a\` </${tag}> \`b\``,
+    ];
     for (const text of [...ENVELOPE.map(([example]) => example), ...tags.flatMap(forms)]) {
       const { summary } = captureOf(session(text));
       assert.equal(summaryComplaint({ summary }), undefined, `${JSON.stringify(text)} in ${summary}`);
@@ -59,12 +111,26 @@ for (const [place, session] of Object.entries(PLACES)) {
 
   test(`no secret gets into a summary by ${place}`, () => {
     const texts = [
-      `export API_KEY=${SECRET}`, `ghp_${SECRET}${SECRET}`, `curl -H "Authorization: Bearer ${SECRET}" x`, `postgres://u:${SECRET}@h/db`, `{"password":"${SECRET}"}`, `DB_PASSWORD="${SECRET}"`,
-      `\u001b[32mghp_${SECRET}${SECRET}\u001b[0m`, `gh\u200bp_${SECRET}${SECRET}`, `ghp_${SECRET}\u00ad${SECRET}`, `pass\u200bword=${SECRET}`, `API_KEY=\u200b${SECRET}`, `\u202eghp_${SECRET}${SECRET}`, `a\u0000ghp_${SECRET}${SECRET}`,
+      `export API_KEY=${SECRET}`,
+      `ghp_${SECRET}${SECRET}`,
+      `curl -H "Authorization: Bearer ${SECRET}" x`,
+      `postgres://u:${SECRET}@h/db`,
+      `{"password":"${SECRET}"}`,
+      `DB_PASSWORD="${SECRET}"`,
+      `\u001b[32mghp_${SECRET}${SECRET}\u001b[0m`,
+      `gh\u200bp_${SECRET}${SECRET}`,
+      `ghp_${SECRET}\u00ad${SECRET}`,
+      `pass\u200bword=${SECRET}`,
+      `API_KEY=\u200b${SECRET}`,
+      `\u202eghp_${SECRET}${SECRET}`,
+      `a\u0000ghp_${SECRET}${SECRET}`,
     ];
     const parts = Array.from({ length: SECRET.length - 5 }, (_, at) => SECRET.slice(at, at + 6));
     const leaks = texts.filter((text) => parts.some((part) => captureOf(session(text)).summary.includes(part)));
-    assert.deepEqual(leaks.map((text) => [text, captureOf(session(text)).summary]), []);
+    assert.deepEqual(
+      leaks.map((text) => [text, captureOf(session(text)).summary]),
+      [],
+    );
   });
 
   test(`no secret is cut in two and let out by ${place}`, () => {
@@ -83,7 +149,12 @@ for (const [place, session] of Object.entries(PLACES)) {
   });
 
   test(`nothing injected gets into a summary by ${place}`, () => {
-    for (const block of [...BLOCKS, BLOCKS.join("\n"), BLOCKS[1]!.slice(0, -12), BLOCKS[1]!.replace(">", " profile=\"x\">")]) {
+    for (const block of [
+      ...BLOCKS,
+      BLOCKS.join("\n"),
+      BLOCKS[1]!.slice(0, -12),
+      BLOCKS[1]!.replace(">", ' profile="x">'),
+    ]) {
       const { summary } = captureOf(session(`${block}\n\nfix the login bug`));
       assert.ok(!summary.includes(MEMORY) && !summary.includes("Palinode recall"), summary);
     }
@@ -92,7 +163,15 @@ for (const [place, session] of Object.entries(PLACES)) {
 
 test("a summary never has more than 1,200 characters and starts with the number of prompts", () => {
   const long = "word 😀 ".repeat(4000);
-  const transcript = [user(long), ...Array.from({ length: 30 }, (_, index) => ran(`${index} ${long}`, index + 1)).flat(), ...Array.from({ length: 30 }, (_, index) => used("editor", { path: `/w/${index}${"x".repeat(300)}` }, { success: true })).flat(), user(long), assistant(long)];
+  const transcript = [
+    user(long),
+    ...Array.from({ length: 30 }, (_, index) => ran(`${index} ${long}`, index + 1)).flat(),
+    ...Array.from({ length: 30 }, (_, index) =>
+      used("editor", { path: `/w/${index}${"x".repeat(300)}` }, { success: true }),
+    ).flat(),
+    user(long),
+    assistant(long),
+  ];
   const { summary, prompts } = captureOf(transcript);
   assert.ok(summary.length <= 1200 && summary.length > 900, `${summary.length}`);
   assert.equal(prompts, 2);
@@ -115,9 +194,19 @@ test("messages of this plugin are no prompts", () => {
 
 test("the host's boilerplate and attachments stay out", () => {
   const transcript = [
-    { role: "user", content: [{ type: "text", text: "<file_content path=\"a\">FILE TEXT</file_content>" }, { type: "text", text: "<mode_notice>NOTICE</mode_notice>\n<user_input mode=\"act\">fix it</user_input>" }] },
-    assistant("ok"), { ...user("<hook_context source=\"x\">HOOK</hook_context>"), metadata: { userRunSpan: 0, displayRole: "system" } }, { ...user("[SYSTEM] REMINDER"), metadata: { userRunSpan: 0 } }, { ...user("Context summary: COMPACTED"), metadata: { kind: "compaction_summary" } },
-    user("<user_input mode=\"act\">and test it</user_input>\n<environment_details>ENV</environment_details>"), assistant("done"),
+    {
+      role: "user",
+      content: [
+        { type: "text", text: '<file_content path="a">FILE TEXT</file_content>' },
+        { type: "text", text: '<mode_notice>NOTICE</mode_notice>\n<user_input mode="act">fix it</user_input>' },
+      ],
+    },
+    assistant("ok"),
+    { ...user('<hook_context source="x">HOOK</hook_context>'), metadata: { userRunSpan: 0, displayRole: "system" } },
+    { ...user("[SYSTEM] REMINDER"), metadata: { userRunSpan: 0 } },
+    { ...user("Context summary: COMPACTED"), metadata: { kind: "compaction_summary" } },
+    user('<user_input mode="act">and test it</user_input>\n<environment_details>ENV</environment_details>'),
+    assistant("done"),
   ];
   const { summary, prompts } = captureOf(transcript);
   assert.equal(prompts, 2);
@@ -127,34 +216,83 @@ test("the host's boilerplate and attachments stay out", () => {
 });
 
 test("what a tool printed stays out", () => {
-  const { summary } = captureOf([user("show the settings"), ...used("run_commands", { commands: ["cat .env"] }, [{ query: "cat .env", result: `OUTPUT TEXT\nSTRANGE=${SECRET}`, success: true }]), ...used("read_files", { paths: ["a"] }, `OUTPUT TEXT ${SECRET}`), ...ran("make", 2, `OUTPUT TEXT ${SECRET}`), assistant("done")]);
+  const { summary } = captureOf([
+    user("show the settings"),
+    ...used("run_commands", { commands: ["cat .env"] }, [
+      { query: "cat .env", result: `OUTPUT TEXT\nSTRANGE=${SECRET}`, success: true },
+    ]),
+    ...used("read_files", { paths: ["a"] }, `OUTPUT TEXT ${SECRET}`),
+    ...ran("make", 2, `OUTPUT TEXT ${SECRET}`),
+    assistant("done"),
+  ]);
   assert.doesNotMatch(summary, /OUTPUT TEXT/);
   assert.ok(!summary.includes(SECRET));
 });
 
 test("private words stay out", () => {
-  const { summary } = captureOf([user("<private>HIDDEN</private>"), user("one <private>HIDDEN</private> two"), user("three <private>HIDDEN"), assistant("ok")]);
+  const { summary } = captureOf([
+    user("<private>HIDDEN</private>"),
+    user("one <private>HIDDEN</private> two"),
+    user("three <private>HIDDEN"),
+    assistant("ok"),
+  ]);
   assert.doesNotMatch(summary, /HIDDEN|private/);
   assert.match(summary, /^Topic: one two$/m);
 });
 
 test("commands that failed are named with their exit code, good ones are not", () => {
-  for (const code of [1, 2, 127, 137, -1]) assert.match(captureOf([user("x"), ...ran("npm test", code), ...ran("ls -la", 0)]).summary, new RegExp(`npm test.{0,3}\\(exit ${code}\\)`));
+  for (const code of [1, 2, 127, 137, -1])
+    assert.match(
+      captureOf([user("x"), ...ran("npm test", code), ...ran("ls -la", 0)]).summary,
+      new RegExp(`npm test.{0,3}\\(exit ${code}\\)`),
+    );
   assert.doesNotMatch(captureOf([user("x"), ...ran("npm test", 1), ...ran("ls -la", 0)]).summary, /ls -la/);
-  const stored = used("run_commands", { commands: ["npm test"] }, JSON.stringify([{ query: "npm test", result: "[Command exited with code 3]", error: "Command exited with code 3", success: false }]));
+  const stored = used(
+    "run_commands",
+    { commands: ["npm test"] },
+    JSON.stringify([
+      {
+        query: "npm test",
+        result: "[Command exited with code 3]",
+        error: "Command exited with code 3",
+        success: false,
+      },
+    ]),
+  );
   assert.match(captureOf([user("x"), ...stored]).summary, /npm test.{0,3}\(exit 3\)/);
 });
 
 test("files are named when their edit succeeded, once, and not when it failed", () => {
-  const edits = [...used("editor", { path: "/w/good.ts" }, { success: true }), ...used("editor", { path: "/w/good.ts" }, "ok"), ...used("editor", { path: "/w/bad.ts" }, JSON.stringify({ success: false, error: "no" })), ...used("write_to_file", { path: "/w/thrown.ts" }, "boom", true), ...used("apply_patch", { input: "*** Begin Patch\n*** Add File: new.ts\n+x\n*** Delete File: old.ts\n*** End Patch" }, { success: true }), ...used("read_files", { path: "/w/read.ts" }, "text")];
+  const edits = [
+    ...used("editor", { path: "/w/good.ts" }, { success: true }),
+    ...used("editor", { path: "/w/good.ts" }, "ok"),
+    ...used("editor", { path: "/w/bad.ts" }, JSON.stringify({ success: false, error: "no" })),
+    ...used("write_to_file", { path: "/w/thrown.ts" }, "boom", true),
+    ...used(
+      "apply_patch",
+      { input: "*** Begin Patch\n*** Add File: new.ts\n+x\n*** Delete File: old.ts\n*** End Patch" },
+      { success: true },
+    ),
+    ...used("read_files", { path: "/w/read.ts" }, "text"),
+  ];
   const { summary } = captureOf([user("x"), ...edits, assistant("ok")]);
-  for (const file of ["/w/good.ts", "new.ts", "old.ts"]) assert.equal(summary.split(file).length, 2, `${file} in ${summary}`);
+  for (const file of ["/w/good.ts", "new.ts", "old.ts"])
+    assert.equal(summary.split(file).length, 2, `${file} in ${summary}`);
   assert.doesNotMatch(summary, /bad\.ts|thrown\.ts|read\.ts/);
 });
 
 test("paths, hashes and ids of a session are kept", () => {
-  const { summary } = captureOf([user("see /home/x/src/auth/token.ts:12 at 8c04925a11ad7279efe8d1b59d7c675d39814ed8"), assistant("the id is 10297766-04a3-445f-bc52-fe146412e745, max_tokens: 4096")]);
-  for (const text of ["/home/x/src/auth/token.ts:12", "8c04925a11ad7279efe8d1b59d7c675d39814ed8", "10297766-04a3-445f-bc52-fe146412e745", "max_tokens: 4096"]) assert.ok(summary.includes(text), `${text} in ${summary}`);
+  const { summary } = captureOf([
+    user("see /home/x/src/auth/token.ts:12 at 8c04925a11ad7279efe8d1b59d7c675d39814ed8"),
+    assistant("the id is 10297766-04a3-445f-bc52-fe146412e745, max_tokens: 4096"),
+  ]);
+  for (const text of [
+    "/home/x/src/auth/token.ts:12",
+    "8c04925a11ad7279efe8d1b59d7c675d39814ed8",
+    "10297766-04a3-445f-bc52-fe146412e745",
+    "max_tokens: 4096",
+  ])
+    assert.ok(summary.includes(text), `${text} in ${summary}`);
 });
 
 test("the recorded tool loop is captured as what happened", () => {
@@ -171,8 +309,16 @@ test("the recorded tool loop is captured as what happened", () => {
 });
 
 test("the other recordings are captured as what happened", () => {
-  const counts = Object.fromEntries(["steer", "hook-context", "subagent", "compaction-basic", "compaction-agentic"].map((name) => [name, captureOf(recorded(name))]));
-  assert.deepEqual(Object.values(counts).map(({ prompts }) => prompts), [3, 2, 2, 10, 10]);
+  const counts = Object.fromEntries(
+    ["steer", "hook-context", "subagent", "compaction-basic", "compaction-agentic"].map((name) => [
+      name,
+      captureOf(recorded(name)),
+    ]),
+  );
+  assert.deepEqual(
+    Object.values(counts).map(({ prompts }) => prompts),
+    [3, 2, 2, 10, 10],
+  );
   assert.match(counts.steer!.summary, /^Latest: Actually also check the retry policy while you are there$/m);
   assert.match(counts["hook-context"]!.summary, /`?false`? \(exit 1\)/);
   assert.doesNotMatch(counts["hook-context"]!.summary, /hook_context|2 warnings/);
@@ -189,20 +335,35 @@ test("a session is due at the floor and at each doubling", () => {
     captured = prompts;
   }
   assert.deepEqual(captures, [3, 6, 12, 24, 48]);
-  assert.deepEqual([isDue(0, 0, 1), isDue(1, 0, 1), isDue(2, 0, 3), isDue(2, 1, 3), isDue(7, 4, 3), isDue(2, 8, 1)], [false, true, false, false, false, false]);
+  assert.deepEqual(
+    [isDue(0, 0, 1), isDue(1, 0, 1), isDue(2, 0, 3), isDue(2, 1, 3), isDue(7, 4, 3), isDue(2, 8, 1)],
+    [false, true, false, false, false, false],
+  );
 });
 
 test("a session that the agent saved itself is known, by any server's name for the tool", () => {
-  for (const name of ["palinode_session_end", "mcp__palinode__palinode_session_end", "palinode.palinode_session_end", "palinode-palinode_session_end"]) {
+  for (const name of [
+    "palinode_session_end",
+    "mcp__palinode__palinode_session_end",
+    "palinode.palinode_session_end",
+    "palinode-palinode_session_end",
+  ]) {
     assert.equal(savedByAgent([user("x"), ...used(name, {}, { ok: true }), assistant("saved")], 0), true, name);
   }
 });
 
 test("other tools, words about the tool and calls that failed are no saved session", () => {
   const others = [
-    used("palinode_save", {}, {}), used("palinode_session_end_helper", {}, {}), used("xpalinode_session_end", {}, {}), [assistant("I could call palinode_session_end")], used("palinode_session_end", {}, "boom", true), used("palinode_session_end", {}, { success: false, error: "x" }), used("palinode_session_end", {}, JSON.stringify({ success: false })),
+    used("palinode_save", {}, {}),
+    used("palinode_session_end_helper", {}, {}),
+    used("xpalinode_session_end", {}, {}),
+    [assistant("I could call palinode_session_end")],
+    used("palinode_session_end", {}, "boom", true),
+    used("palinode_session_end", {}, { success: false, error: "x" }),
+    used("palinode_session_end", {}, JSON.stringify({ success: false })),
   ];
-  for (const messages of others) assert.equal(savedByAgent([user("x"), ...messages], 0), false, JSON.stringify(messages));
+  for (const messages of others)
+    assert.equal(savedByAgent([user("x"), ...messages], 0), false, JSON.stringify(messages));
 });
 
 test("a call that was never answered saved nothing", () => {
@@ -211,13 +372,37 @@ test("a call that was never answered saved nothing", () => {
 
 test("a session that was saved before the last capture is not saved again", () => {
   const transcript = [user("one"), ...used("palinode_session_end", {}, {}), user("two"), assistant("x"), user("three")];
-  assert.deepEqual([0, 1, 2, 3, 9].map((captured) => savedByAgent(transcript, captured)), [true, false, false, false, false]);
+  assert.deepEqual(
+    [0, 1, 2, 3, 9].map((captured) => savedByAgent(transcript, captured)),
+    [true, false, false, false, false],
+  );
 });
 
 test("no transcript makes a capture throw", () => {
   const junk = [
-    null, 7, "x", [], {}, { role: "user", content: null }, { role: "assistant", content: [{ type: "tool-call" }, null] }, { role: "tool", content: [{ type: "tool-result", output: null }, { type: "tool-result", toolCallId: {}, output: [null, { success: false, query: 5 }] }, { type: "tool-result", output: "[not json" }, { type: "tool-result", output: "{\"success\":" }] },
-    { role: "assistant", content: [{ type: "tool-call", toolCallId: "c", toolName: 5, input: { path: 7, commands: "x" } }], createdAt: "yesterday", modelInfo: { id: 5 } }, { role: "user", content: "x", createdAt: Infinity },
+    null,
+    7,
+    "x",
+    [],
+    {},
+    { role: "user", content: null },
+    { role: "assistant", content: [{ type: "tool-call" }, null] },
+    {
+      role: "tool",
+      content: [
+        { type: "tool-result", output: null },
+        { type: "tool-result", toolCallId: {}, output: [null, { success: false, query: 5 }] },
+        { type: "tool-result", output: "[not json" },
+        { type: "tool-result", output: '{"success":' },
+      ],
+    },
+    {
+      role: "assistant",
+      content: [{ type: "tool-call", toolCallId: "c", toolName: 5, input: { path: 7, commands: "x" } }],
+      createdAt: "yesterday",
+      modelInfo: { id: 5 },
+    },
+    { role: "user", content: "x", createdAt: Infinity },
   ] as Message[];
   for (const transcript of [[], junk, junk.map((message) => structuredClone(message)).reverse()]) {
     const capture = captureOf(transcript);
@@ -233,11 +418,23 @@ test("envelopes of any depth in a prompt do not stop a capture", () => {
 
 test("the length of a session is whole seconds, or unknown", () => {
   const at = (createdAt: unknown): Message => ({ ...user("x"), createdAt });
-  assert.deepEqual([[at(1000), at(4600)], [at(1000)], [at(5000), at(1000)], [user("x")], [user("x"), at(1000), user("x"), at(3000)]].map((transcript) => captureOf(transcript).durationSeconds), [4, 0, undefined, undefined, 2]);
+  assert.deepEqual(
+    [
+      [at(1000), at(4600)],
+      [at(1000)],
+      [at(5000), at(1000)],
+      [user("x")],
+      [user("x"), at(1000), user("x"), at(3000)],
+    ].map((transcript) => captureOf(transcript).durationSeconds),
+    [4, 0, undefined, undefined, 2],
+  );
 });
 
 function recorded(name: string): readonly Message[] {
-  return payloads(name).map((payload) => readHookCall(payload)).filter((call) => call?.isRoot).at(-1)!.transcript;
+  return payloads(name)
+    .map((payload) => readHookCall(payload))
+    .filter((call) => call?.isRoot)
+    .at(-1)!.transcript;
 }
 
 function modelsIn(name: string): unknown[] {
@@ -245,7 +442,10 @@ function modelsIn(name: string): unknown[] {
 }
 
 function payloads(name: string): unknown[] {
-  const lines = readFileSync(join(REPOSITORY, "test/recordings/hooks", `${name}.jsonl`), "utf8").trim().split("\n").map((line): { hook: string; payload: unknown } => JSON.parse(line));
+  const lines = readFileSync(join(REPOSITORY, "test/recordings/hooks", `${name}.jsonl`), "utf8")
+    .trim()
+    .split("\n")
+    .map((line): { hook: string; payload: unknown } => JSON.parse(line));
   return lines.filter(({ hook }) => hook === "afterRun" || hook === "beforeModel").map(({ payload }) => payload);
 }
 
@@ -261,11 +461,21 @@ let calls = 0;
 
 function used(toolName: string, input: unknown, output: unknown, isError = false): Message[] {
   const toolCallId = `call_${(calls += 1)}`;
-  return [{ role: "assistant", content: [{ type: "tool-call", toolCallId, toolName, input }] }, { role: "tool", content: [{ type: "tool-result", toolCallId, toolName, output, ...(isError ? { isError } : {}) }] }];
+  return [
+    { role: "assistant", content: [{ type: "tool-call", toolCallId, toolName, input }] },
+    { role: "tool", content: [{ type: "tool-result", toolCallId, toolName, output, ...(isError ? { isError } : {}) }] },
+  ];
 }
 
 /** A command as the recordings show it. */
 function ran(command: string, code: number, printed = ""): Message[] {
-  const outcome = code === 0 ? { result: printed, success: true } : { result: `[Command exited with code ${code}]\n${printed}`, error: `Command exited with code ${code}`, success: false };
+  const outcome =
+    code === 0
+      ? { result: printed, success: true }
+      : {
+          result: `[Command exited with code ${code}]\n${printed}`,
+          error: `Command exited with code ${code}`,
+          success: false,
+        };
   return used("run_commands", { commands: [command] }, [{ query: command, ...outcome }]);
 }

@@ -5,8 +5,8 @@ import { mkdirSync, realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { commandOutput } from "../helpers/chat.ts";
-import { startPalinode } from "../palinode/server.ts";
 import { filesBelow, openScene, ROLLBACK, ROLLBACK_PROMPT, type Scene, type SceneOptions } from "../helpers/scene.ts";
+import { startPalinode } from "../palinode/server.ts";
 
 declare const REPOSITORY: string;
 
@@ -19,12 +19,22 @@ async function desk(t: Parameters<typeof openScene>[0], options: SceneOptions = 
   const cwd = realpathSync(scene.folder);
   const tui = scene.restart({ context: { session: undefined, workspaceInfo: undefined, cwd } });
   const say = async (input?: string): Promise<string> => String(await tui.runCommand("palinode", input));
-  const shell = (args: string[], env: Record<string, string> = {}): Promise<Ran> => run(args, cwd, { HOME: scene.folder, PALINODE_API_URL: scene.server.url, PALINODE_CLINE_STATE_DIR: scene.stateDir, ...options.env, ...env });
+  const shell = (args: string[], env: Record<string, string> = {}): Promise<Ran> =>
+    run(args, cwd, {
+      HOME: scene.folder,
+      PALINODE_API_URL: scene.server.url,
+      PALINODE_CLINE_STATE_DIR: scene.stateDir,
+      ...options.env,
+      ...env,
+    });
   return { ...scene, cwd, say, shell };
 }
 
 function run(args: string[], cwd: string, env: Record<string, string>): Promise<Ran> {
-  const child = spawn(process.execPath, [join(REPOSITORY, "dist/palinode.js"), ...args], { cwd, env: { PATH: process.env.PATH ?? "", ...env } });
+  const child = spawn(process.execPath, [join(REPOSITORY, "dist/palinode.js"), ...args], {
+    cwd,
+    env: { PATH: process.env.PATH ?? "", ...env },
+  });
   let [out, err] = ["", ""];
   child.stdout.on("data", (chunk) => (out += chunk));
   child.stderr.on("data", (chunk) => (err += chunk));
@@ -41,13 +51,18 @@ async function prompt({ chat, model, finish }: Scene, words = ROLLBACK_PROMPT): 
 test("help is the default, and names every verb", async (t) => {
   const { say, server } = await desk(t);
   const help = await say();
-  for (const verb of ["status", "search WORDS", "read FILE", "save TEXT", "why", "pause", "resume", "help"]) assert.ok(help.includes(`/palinode ${verb}`), verb);
-  for (const input of ["help", "  ", "nonsense", "__proto__", "constructor x"]) assert.equal(await say(input), help, input);
+  for (const verb of ["status", "search WORDS", "read FILE", "save TEXT", "why", "pause", "resume", "help"])
+    assert.ok(help.includes(`/palinode ${verb}`), verb);
+  for (const input of ["help", "  ", "nonsense", "__proto__", "constructor x"])
+    assert.equal(await say(input), help, input);
   assert.equal(server.requests.length, 0);
 });
 
 test("status tells of the server, the settings and where they come from, the queue and each channel", async (t) => {
-  const scene = await desk(t, { server: { token: TOKEN }, env: { PALINODE_API_TOKEN: TOKEN, PALINODE_HOOK_RECALL_MAX_RESULTS: "5" } });
+  const scene = await desk(t, {
+    server: { token: TOKEN },
+    env: { PALINODE_API_TOKEN: TOKEN, PALINODE_HOOK_RECALL_MAX_RESULTS: "5" },
+  });
   mkdirSync(join(scene.folder, ".cline"));
   writeFileSync(join(scene.folder, ".cline/palinode.json"), JSON.stringify({ recallThreshold: 0.45 }));
   await prompt(scene);
@@ -63,7 +78,10 @@ test("status tells of the server, the settings and where they come from, the que
   const { code, out } = await scene.shell(["status", "--json"]);
   const data = JSON.parse(out);
   assert.equal(code, 0);
-  assert.deepEqual([data.server.version, data.server.status, data.project, data.session.id], ["0.23.0", "ok", data.project, "1796000000000_test"]);
+  assert.deepEqual(
+    [data.server.version, data.server.status, data.project, data.session.id],
+    ["0.23.0", "ok", data.project, "1796000000000_test"],
+  );
   assert.deepEqual([data.channels.search.calls, data.channels.search.isOn, data.pausedSince], [1, true, null]);
   assert.ok(!`${text}${out}`.includes(TOKEN));
 });
@@ -76,7 +94,10 @@ test("status says what is wrong with the server, and what mends it", async (t) =
   assert.match((await shell(["status"])).out, /unauthorized\n.*PALINODE_API_TOKEN/);
   assert.match((await shell(["status"], { PALINODE_API_TOKEN: "other" })).out, /refused the token/);
   server.embedder = false;
-  assert.match((await shell(["status"], { PALINODE_API_TOKEN: TOKEN })).out, /embedder not ready\n.*ollama pull bge-m3/);
+  assert.match(
+    (await shell(["status"], { PALINODE_API_TOKEN: TOKEN })).out,
+    /embedder not ready\n.*ollama pull bge-m3/,
+  );
   server.fault("*", { html: true });
   assert.match((await shell(["status"], { PALINODE_API_TOKEN: TOKEN })).out, /bad-response/);
 });
@@ -84,7 +105,10 @@ test("status says what is wrong with the server, and what mends it", async (t) =
 test("status names what the session's process has otherwise than this shell, and settings that make no sense", async (t) => {
   const scene = await desk(t, { env: { PALINODE_HOOK_RECALL_MAX_RESULTS: "7", PALINODE_HOOK_MIN_MESSAGES: "many" } });
   await prompt(scene);
-  const { out } = await scene.shell(["status"], { PALINODE_HOOK_RECALL_MAX_RESULTS: "2", PALINODE_HOOK_MIN_MESSAGES: "" });
+  const { out } = await scene.shell(["status"], {
+    PALINODE_HOOK_RECALL_MAX_RESULTS: "2",
+    PALINODE_HOOK_MIN_MESSAGES: "",
+  });
   assert.match(out, /PALINODE_HOOK_RECALL_MAX_RESULTS = 7 \(environment\)/);
   assert.match(out, /differs +.*PALINODE_HOOK_RECALL_MAX_RESULTS; to mend it: cline hub stop/);
   assert.match(out, /problem +PALINODE_HOOK_MIN_MESSAGES is not usable/);
@@ -105,22 +129,34 @@ test("why tells what each prompt was given, and the reason for silence", async (
   await prompt(scene, "ok");
   await prompt(scene, "My password=hunter2secret, what about zebras?");
   const text = await scene.say("why");
-  assert.match(text, /just now, "How do we roll back a deploy of the api\?": 2 memories, \d+ characters\n {2}digest decisions\/use-pnpm\.md, \d+ characters\n {2}recall insights\/rollback\.md \d+%, \d+ characters\n {2}triggers: no-hits/);
+  assert.match(
+    text,
+    /just now, "How do we roll back a deploy of the api\?": 2 memories, \d+ characters\n {2}digest decisions\/use-pnpm\.md, \d+ characters\n {2}recall insights\/rollback\.md \d+%, \d+ characters\n {2}triggers: no-hits/,
+  );
   assert.match(text, /"ok": nothing\n {2}search: too-short/);
   assert.ok(!filesBelow(scene.stateDir).some((file) => file.text.includes("hunter2secret")));
   const [first] = JSON.parse((await scene.shell(["why", "--json"])).out);
-  assert.deepEqual(first.shown.map((row: { path: string }) => row.path), ["decisions/use-pnpm.md", ROLLBACK.file]);
+  assert.deepEqual(
+    first.shown.map((row: { path: string }) => row.path),
+    ["decisions/use-pnpm.md", ROLLBACK.file],
+  );
 });
 
 test("search, read and save work by slash and by shell", async (t) => {
   const { say, shell, server } = await desk(t);
   assert.match(await say("search roll back a deploy of the api"), /^- \[insights\/rollback\.md\] \(/);
   assert.equal(await say(`read ${ROLLBACK.file}`), ROLLBACK.body);
-  assert.match(await say("save Deploys happen on Tuesdays\nonly"), /^Saved as insights\/deploys-happen-on-tuesdays-[0-9a-f]{8}\.md\.$/);
+  assert.match(
+    await say("save Deploys happen on Tuesdays\nonly"),
+    /^Saved as insights\/deploys-happen-on-tuesdays-[0-9a-f]{8}\.md\.$/,
+  );
   assert.equal((server.saved[0] as { content: string }).content, "Deploys happen on Tuesdays\nonly");
   const hits = JSON.parse((await shell(["search", "roll", "back", "a", "deploy", "--json", "--limit", "1"])).out);
   assert.deepEqual([hits.length, hits[0].path], [1, ROLLBACK.file]);
-  assert.deepEqual(JSON.parse((await shell(["read", ROLLBACK.file, "--json"])).out), { path: ROLLBACK.file, text: ROLLBACK.body });
+  assert.deepEqual(JSON.parse((await shell(["read", ROLLBACK.file, "--json"])).out), {
+    path: ROLLBACK.file,
+    text: ROLLBACK.body,
+  });
   const saved = await shell(["save", "Never", "on", "Friday", "--type", "Decision", "--core", "--json"]);
   assert.match(JSON.parse(saved.out).path, /^decisions\/never-on-friday-/);
   assert.equal(saved.code, 0);
@@ -128,7 +164,16 @@ test("search, read and save work by slash and by shell", async (t) => {
 
 test("wrong use is 2, a failure is 1, and both say why on stderr alone", async (t) => {
   const { shell, server, say } = await desk(t);
-  for (const args of [["search"], ["read"], ["save", "  "], ["search", "x", "--limit", "0"], ["search", "x", "--limit"], ["status", "--bogus"], ["save", "x", "--type", "Diary"], ["bogus"]]) {
+  for (const args of [
+    ["search"],
+    ["read"],
+    ["save", "  "],
+    ["search", "x", "--limit", "0"],
+    ["search", "x", "--limit"],
+    ["status", "--bogus"],
+    ["save", "x", "--type", "Diary"],
+    ["bogus"],
+  ]) {
     const { code, out, err } = await shell(args);
     assert.deepEqual([code, out], [2, ""], args.join(" "));
     assert.match(err, /^palinode: .+\nTry: node palinode\.js --help\n$/s, args.join(" "));
@@ -144,8 +189,11 @@ test("wrong use is 2, a failure is 1, and both say why on stderr alone", async (
 });
 
 test("memory text reaches a terminal without escape sequences", async (t) => {
-  const { say, shell } = await desk(t, { server: { memories: [{ file: "insights/evil.md", body: "evil \u001b]0;owned\u0007 \u001b[2Jtext about deploys" }] } });
-  for (const text of [await say("read insights/evil.md"), (await shell(["read", "insights/evil.md"])).out]) assert.doesNotMatch(text, /[\u001b\u0007]/);
+  const { say, shell } = await desk(t, {
+    server: { memories: [{ file: "insights/evil.md", body: "evil \u001b]0;owned\u0007 \u001b[2Jtext about deploys" }] },
+  });
+  for (const text of [await say("read insights/evil.md"), (await shell(["read", "insights/evil.md"])).out])
+    assert.doesNotMatch(text, /[\u001b\u0007]/);
 });
 
 test("pause mutes a running session at its next prompt, and resume ends that", async (t) => {
@@ -160,11 +208,15 @@ test("pause mutes a running session at its next prompt, and resume ends that", a
   assert.match(await scene.say("status"), /paused +since \d{4}-/);
   assert.match(await scene.say("why"), /search: muted/);
   assert.match(await scene.say("resume"), /Memory is on/);
-  for (const words of ["How do we deploy the api again?", "And how is it restarted afterwards?"]) await prompt(scene, words);
+  for (const words of ["How do we deploy the api again?", "And how is it restarted afterwards?"])
+    await prompt(scene, words);
   assert.ok(scene.server.requests.length > before);
   const [captured] = scene.server.sessions as { summary: string }[];
   assert.match(captured?.summary ?? "", /^Cline session, 3 prompts\.\nTopic: How do we roll back/);
-  assert.ok(!filesBelow(scene.stateDir).some((file) => file.text.includes("Heliotrope")) && !captured?.summary.includes("Heliotrope"));
+  assert.ok(
+    !filesBelow(scene.stateDir).some((file) => file.text.includes("Heliotrope")) &&
+      !captured?.summary.includes("Heliotrope"),
+  );
 });
 
 test("what was said in a pause and never answered is not captured either", async (t) => {
@@ -173,7 +225,8 @@ test("what was said in a pause and never answered is not captured either", async
   scene.chat.say("The code name of the secret project is Heliotrope");
   await prompt(scene, "Never mind, something else");
   await scene.say("resume");
-  for (const words of ["How do we deploy the api again?", "And how is it restarted?", "And who may do that?"]) await prompt(scene, words);
+  for (const words of ["How do we deploy the api again?", "And how is it restarted?", "And who may do that?"])
+    await prompt(scene, words);
   assert.equal(scene.server.sessions.length, 1);
   assert.ok(!JSON.stringify(scene.server.sessions).includes("Heliotrope"));
   assert.match((scene.server.sessions[0] as { summary: string }).summary, /Topic: How do we deploy/);
@@ -185,7 +238,11 @@ test("a failed command in a pause costs nothing and leaves no trace, nor does an
   scene.chat.say(ROLLBACK_PROMPT);
   await scene.model();
   await scene.say("pause");
-  scene.chat.tool("run_commands", { commands: ["deploy heliotrope"] }, commandOutput("deploy heliotrope", "Error: it broke", 1));
+  scene.chat.tool(
+    "run_commands",
+    { commands: ["deploy heliotrope"] },
+    commandOutput("deploy heliotrope", "Error: it broke", 1),
+  );
   const before = scene.server.requests.length;
   await new Promise((resolve) => setTimeout(resolve, 1200));
   assert.doesNotMatch(JSON.stringify(await scene.model()), /rollback\.md/);
@@ -197,7 +254,9 @@ test("workspaces that are paused at the same moment are all paused", async (t) =
   const { scene, cwd } = await desk(t).then((opened) => ({ scene: opened, cwd: opened.cwd }));
   const folders = ["a", "b", "c", "d"].map((name) => join(cwd, name));
   folders.forEach((folder) => mkdirSync(folder));
-  const desks = folders.map((folder) => scene.restart({ context: { session: undefined, workspaceInfo: undefined, cwd: folder } }));
+  const desks = folders.map((folder) =>
+    scene.restart({ context: { session: undefined, workspaceInfo: undefined, cwd: folder } }),
+  );
   await Promise.all(desks.map((each) => each.runCommand("palinode", "pause")));
   for (const each of desks) assert.match(String(await each.runCommand("palinode", "status")), /paused +since/);
 });
@@ -244,9 +303,15 @@ test("colours are for terminals alone, and every verb explains itself", async (t
 test("unreadable state stops no command", async (t) => {
   const scene = await desk(t);
   await prompt(scene);
-  for (const { name } of filesBelow(scene.stateDir)) writeFileSync(join(scene.stateDir, name), "{\"accounts\": [[null, 7");
+  for (const { name } of filesBelow(scene.stateDir))
+    writeFileSync(join(scene.stateDir, name), '{"accounts": [[null, 7');
   await scene.say("pause");
-  for (const { name } of filesBelow(scene.stateDir).filter((file) => file.name.startsWith("paused/"))) writeFileSync(join(scene.stateDir, name), "[1,2");
-  for (const verb of ["status", "why", "search roll back a deploy", "pause", "resume"]) assert.doesNotMatch(await scene.say(verb), /failed|undefined|NaN/, verb);
-  assert.deepEqual(filesBelow(scene.stateDir).filter((file) => /^paused\/.+\.json$/.test(file.name)), []);
+  for (const { name } of filesBelow(scene.stateDir).filter((file) => file.name.startsWith("paused/")))
+    writeFileSync(join(scene.stateDir, name), "[1,2");
+  for (const verb of ["status", "why", "search roll back a deploy", "pause", "resume"])
+    assert.doesNotMatch(await scene.say(verb), /failed|undefined|NaN/, verb);
+  assert.deepEqual(
+    filesBelow(scene.stateDir).filter((file) => /^paused\/.+\.json$/.test(file.name)),
+    [],
+  );
 });

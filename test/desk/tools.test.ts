@@ -5,8 +5,8 @@ import { test } from "node:test";
 import { plugin } from "../../src/index.ts";
 import { createPalinodePlugin } from "../../src/plugin.ts";
 import { createApiCapture } from "../helpers/host-inprocess.ts";
-import { startPalinode } from "../palinode/server.ts";
 import { openScene, ROLLBACK, ROLLBACK_PROMPT } from "../helpers/scene.ts";
+import { startPalinode } from "../palinode/server.ts";
 
 const NAMES = ["palinode_search", "palinode_read", "palinode_save", "palinode_session_end", "palinode_trigger"];
 const SECRET = "ghp_0123456789abcdefghijklmnopqrstuvwxyz";
@@ -25,10 +25,15 @@ test("every tool has a schema whose properties say what they are", () => {
   const capture = createApiCapture();
   createPalinodePlugin({ persist: false }).setup(capture.api, {});
   for (const tool of capture.tools) {
-    const schema = tool.inputSchema as { type: string; required: string[]; properties: Record<string, { description?: string }> };
+    const schema = tool.inputSchema as {
+      type: string;
+      required: string[];
+      properties: Record<string, { description?: string }>;
+    };
     assert.equal(schema.type, "object");
     assert.ok((tool.description ?? "").length > 40, tool.name);
-    for (const [name, property] of Object.entries(schema.properties)) assert.ok(property.description, `${tool.name}.${name}`);
+    for (const [name, property] of Object.entries(schema.properties))
+      assert.ok(property.description, `${tool.name}.${name}`);
     assert.ok(schema.required.every((name) => name in schema.properties));
   }
   assert.deepEqual(JSON.parse(JSON.stringify(capture.tools.map(({ name }) => name))), NAMES);
@@ -52,21 +57,37 @@ for (const [what, env] of Object.entries<Record<string, string>>({
 test("`new Agent` gets the tools from what setup returns", async (t) => {
   const { host } = await openScene(t, { agentRuntime: true });
   assert.deepEqual((await host.start()).tools, NAMES);
-  assert.match(String(await host.callTool("palinode_search", { query: "roll back a deploy of the api" })), /insights\/rollback\.md/);
+  assert.match(
+    String(await host.callTool("palinode_search", { query: "roll back a deploy of the api" })),
+    /insights\/rollback\.md/,
+  );
 });
 
 test("search is explicit, redacted, and answers fenced hits", async (t) => {
   const { host, server } = await openScene(t);
-  const answer = String(await host.callTool("palinode_search", { query: `roll back a deploy of the api ${SECRET}`, limit: 2 }));
-  assert.match(answer, /^<palinode-memory>\n## Palinode search\n[^\n]+\n- \[insights\/rollback\.md\] \((?:\d+% match|keyword match)\) To roll back/);
+  const answer = String(
+    await host.callTool("palinode_search", { query: `roll back a deploy of the api ${SECRET}`, limit: 2 }),
+  );
+  assert.match(
+    answer,
+    /^<palinode-memory>\n## Palinode search\n[^\n]+\n- \[insights\/rollback\.md\] \((?:\d+% match|keyword match)\) To roll back/,
+  );
   assert.ok(answer.endsWith("</palinode-memory>"));
   const [call] = server.calls("/search");
-  assert.deepEqual(call?.body, { query: "roll back a deploy of the api [redacted]", limit: 2, max_chars: 300, session_id: "1796000000000_test" });
+  assert.deepEqual(call?.body, {
+    query: "roll back a deploy of the api [redacted]",
+    limit: 2,
+    max_chars: 300,
+    session_id: "1796000000000_test",
+  });
   assert.equal(await host.callTool("palinode_search", { query: "zebras in the attic" }), "No memory matches.");
 });
 
 test("read gives a whole file without its frontmatter, cut and marked at 4,000 characters", async (t) => {
-  const long = { file: "research/long.md", body: Array.from({ length: 400 }, (_, line) => `line ${line} says something`).join("\n") };
+  const long = {
+    file: "research/long.md",
+    body: Array.from({ length: 400 }, (_, line) => `line ${line} says something`).join("\n"),
+  };
   const { host } = await openScene(t, { server: { memories: [ROLLBACK, long] } });
   const answer = String(await host.callTool("palinode_read", { file_path: ROLLBACK.file }));
   assert.ok(answer.includes(ROLLBACK.body) && !answer.includes("---"), answer);
@@ -77,11 +98,23 @@ test("read gives a whole file without its frontmatter, cut and marked at 4,000 c
 
 test("save keeps what it is given under a name of its own, without secrets", async (t) => {
   const { host, server } = await openScene(t);
-  const answer = String(await host.callTool("palinode_save", { content: `Use pnpm. Key: ${SECRET}`, title: "Use pnpm", type: "Decision", core: true }));
-  const again = String(await host.callTool("palinode_save", { content: "Use pnpm.", title: "Use pnpm", type: "Decision" }));
+  const answer = String(
+    await host.callTool("palinode_save", {
+      content: `Use pnpm. Key: ${SECRET}`,
+      title: "Use pnpm",
+      type: "Decision",
+      core: true,
+    }),
+  );
+  const again = String(
+    await host.callTool("palinode_save", { content: "Use pnpm.", title: "Use pnpm", type: "Decision" }),
+  );
   const [first, second] = server.saved as Record<string, unknown>[];
   assert.equal(first?.content, "Use pnpm. Key: [redacted]");
-  assert.deepEqual([first?.type, first?.title, first?.core, first?.entities], ["Decision", "Use pnpm", true, ["project/shop"]]);
+  assert.deepEqual(
+    [first?.type, first?.title, first?.core, first?.entities],
+    ["Decision", "Use pnpm", true, ["project/shop"]],
+  );
   assert.match(String(first?.slug), /^use-pnpm-[0-9a-f]{8}$/);
   assert.notEqual(first?.slug, second?.slug);
   assert.match(answer, /^Saved as decisions\/use-pnpm-[0-9a-f]{8}\.md\. Secrets/);
@@ -98,7 +131,8 @@ test("a secret in colours or with a hidden character in it is not sent", async (
   await host.callTool("palinode_save", { content: odd, title: odd });
   await host.callTool("palinode_search", { query: odd });
   await host.callTool("palinode_trigger", { description: odd, memory_file: ROLLBACK.file });
-  for (const { path, text } of server.requests) assert.ok(!/sup3rsecret|0123456789abcdef/.test(text), `${path} ${text}`);
+  for (const { path, text } of server.requests)
+    assert.ok(!/sup3rsecret|0123456789abcdef/.test(text), `${path} ${text}`);
 });
 
 test("answers are bounded whatever the server says", async (t) => {
@@ -106,7 +140,10 @@ test("answers are bounded whatever the server says", async (t) => {
   server.fault("/save", { json: { rel_path: `a/${"x".repeat(1e6)}\u001b[2J` } });
   const answer = String(await host.callTool("palinode_save", { content: "x" }));
   assert.ok(answer.length < 400 && !answer.includes("\u001b"), String(answer.length));
-  await assert.rejects(host.callTool("palinode_read", { file_path: `gone/${"y".repeat(1e6)}` }), (error: Error) => error.message.length < 400);
+  await assert.rejects(
+    host.callTool("palinode_read", { file_path: `gone/${"y".repeat(1e6)}` }),
+    (error: Error) => error.message.length < 400,
+  );
 });
 
 test("what was recalled is not saved back", async (t) => {
@@ -130,23 +167,39 @@ test("session_end records the session once: the plugin does not capture it again
   await finish();
   assert.equal(server.sessions.length, 1);
   const [body] = server.sessions as Record<string, unknown>[];
-  assert.deepEqual([body?.decisions, body?.blockers, body?.project, body?.harness], [["retry thrice"], ["CI is slow"], "shop", "cline"]);
+  assert.deepEqual(
+    [body?.decisions, body?.blockers, body?.project, body?.harness],
+    [["retry thrice"], ["CI is slow"], "shop", "cline"],
+  );
   assert.ok(!/<\/summary>/.test(String(body?.summary)), String(body?.summary));
 });
 
 test("a trigger is set for a file that is there, and fires", async (t) => {
   const { host, server, chat, memory } = await openScene(t);
-  await assert.rejects(host.callTool("palinode_trigger", { description: "rolling back", memory_file: "insights/gone.md" }), /There is no memory file insights\/gone\.md/);
+  await assert.rejects(
+    host.callTool("palinode_trigger", { description: "rolling back", memory_file: "insights/gone.md" }),
+    /There is no memory file insights\/gone\.md/,
+  );
   assert.equal(server.triggers.size, 0);
-  assert.match(String(await host.callTool("palinode_trigger", { description: ROLLBACK_PROMPT, memory_file: ROLLBACK.file })), /set/);
+  assert.match(
+    String(await host.callTool("palinode_trigger", { description: ROLLBACK_PROMPT, memory_file: ROLLBACK.file })),
+    /set/,
+  );
   chat.say(ROLLBACK_PROMPT);
   assert.match((await memory()).join("\n"), /### Trigger fired: insights\/rollback\.md/);
 });
 
 test("a call that fails says what is wrong and what helps, and is no crash", async (t) => {
-  const scene = await openScene(t, { server: { token: "right-token" }, env: { PALINODE_API_TOKEN: "wrong-token-123" } });
+  const scene = await openScene(t, {
+    server: { token: "right-token" },
+    env: { PALINODE_API_TOKEN: "wrong-token-123" },
+  });
   const { host, server } = scene;
-  await assert.rejects(host.callTool("palinode_search", { query: "anything" }), (error: Error) => /refused the token.*PALINODE_API_TOKEN/.test(error.message) && !error.message.includes("wrong-token-123"));
+  await assert.rejects(
+    host.callTool("palinode_search", { query: "anything" }),
+    (error: Error) =>
+      /refused the token.*PALINODE_API_TOKEN/.test(error.message) && !error.message.includes("wrong-token-123"),
+  );
   const open = scene.restart({ env: { PALINODE_API_TOKEN: "right-token" } });
   server.policy.recall = "recall_paused";
   await assert.rejects(open.callTool("palinode_search", { query: "anything" }), /recall_paused/);
@@ -161,7 +214,10 @@ test("a call that fails says what is wrong and what helps, and is no crash", asy
   const gone = await startPalinode();
   await gone.close();
   const away = scene.restart({ env: { PALINODE_API_URL: gone.url } });
-  await assert.rejects(away.callTool("palinode_search", { query: "anything" }), /does not answer\. Start it with: palinode-api/);
+  await assert.rejects(
+    away.callTool("palinode_search", { query: "anything" }),
+    /does not answer\. Start it with: palinode-api/,
+  );
   assert.equal((await away.start()).tools.length, 5);
 });
 
@@ -171,9 +227,15 @@ test("nonsense as input is told, whatever it is", async (t) => {
     await assert.rejects(host.callTool("palinode_search", input), /query is missing/);
     await model(chat);
   }
-  await assert.rejects(host.callTool("palinode_save", { content: "x", type: "Diary" }), /type is one of Insight, Decision/);
+  await assert.rejects(
+    host.callTool("palinode_save", { content: "x", type: "Diary" }),
+    /type is one of Insight, Decision/,
+  );
   for (const limit of [0, -1, 1e9, "many", NaN, null]) {
-    assert.match(String(await host.callTool("palinode_search", { query: "roll back a deploy of the api", limit })), /rollback/);
+    assert.match(
+      String(await host.callTool("palinode_search", { query: "roll back a deploy of the api", limit })),
+      /rollback/,
+    );
   }
 });
 
@@ -181,8 +243,12 @@ test("a model that fails again and again does not have the plugin turned off", a
   const { host, chat, model } = await openScene(t);
   chat.say(ROLLBACK_PROMPT);
   const outcomes = [];
-  for (let call = 0; call < 8; call += 1) outcomes.push(await host.callTool("palinode_search", {}).then(String, (error: Error) => error.message));
-  assert.ok(outcomes.every((outcome) => outcome.includes("query is missing")), outcomes.join());
+  for (let call = 0; call < 8; call += 1)
+    outcomes.push(await host.callTool("palinode_search", {}).then(String, (error: Error) => error.message));
+  assert.ok(
+    outcomes.every((outcome) => outcome.includes("query is missing")),
+    outcomes.join(),
+  );
   assert.notEqual(host.status, "failed");
   assert.match(JSON.stringify(await model()), /insights\/rollback\.md/);
 });
@@ -191,14 +257,24 @@ test("each of four tools in a row may fail as a tool error, counted over all ses
   const gone = await startPalinode();
   await gone.close();
   const { host } = await openScene(t, { env: { PALINODE_API_URL: gone.url } });
-  for (const name of NAMES.slice(0, 4)) await assert.rejects(host.callTool(name, { query: "x", file_path: "a.md", content: "x", summary: "x" }), /does not answer/);
-  assert.match(String(await host.callTool("palinode_trigger", { description: "x", memory_file: "a.md" })), /^Error: .*does not answer/);
+  for (const name of NAMES.slice(0, 4))
+    await assert.rejects(
+      host.callTool(name, { query: "x", file_path: "a.md", content: "x", summary: "x" }),
+      /does not answer/,
+    );
+  assert.match(
+    String(await host.callTool("palinode_trigger", { description: "x", memory_file: "a.md" })),
+    /^Error: .*does not answer/,
+  );
 });
 
 test("in a pause no tool reaches memory, and each says how the pause ends", async (t) => {
   const { host, server } = await openScene(t);
   await host.runCommand("palinode", "pause");
-  await assert.rejects(host.callTool("palinode_search", { query: "roll back" }), /paused in this workspace.*\/palinode resume/);
+  await assert.rejects(
+    host.callTool("palinode_search", { query: "roll back" }),
+    /paused in this workspace.*\/palinode resume/,
+  );
   await assert.rejects(host.callTool("palinode_save", { content: "x" }), /paused in this workspace/);
   // What is asked ahead of the first prompt may have been on its way.
   assert.deepEqual([...server.calls("/search"), ...server.calls("/save")], []);
@@ -218,16 +294,23 @@ test("the server's own words for a refusal are told, and what is no receipt is n
 
 test("markup of tool calls is saved so that the server takes it, and stays as it is in code", async (t) => {
   const { host, server } = await openScene(t);
-  const content = "It said </summary> and `</invoke>` in\n```\n<tool_call>\n```\nand a <div> or List<T>, at last <x:invoke>";
+  const content =
+    "It said </summary> and `</invoke>` in\n```\n<tool_call>\n```\nand a <div> or List<T>, at last <x:invoke>";
   assert.match(String(await host.callTool("palinode_save", { content })), /^Saved as /);
-  assert.equal(server.saved.at(-1)?.content, content.replace("</summary> and", "&lt;/summary> and").replace("<x:invoke>", "&lt;x:invoke>"));
+  assert.equal(
+    server.saved.at(-1)?.content,
+    content.replace("</summary> and", "&lt;/summary> and").replace("<x:invoke>", "&lt;x:invoke>"),
+  );
 });
 
 test("where the host takes no tools, neither the rule nor a block names one", async (t) => {
   const { server, chat, folder } = await openScene(t);
   const own = createPalinodePlugin({ apiUrl: server.url, stateDir: folder, persist: false });
   const rules: unknown[] = [];
-  own.setup({ registerRule: (rule: unknown) => rules.push(rule) }, { session: { sessionId: "s" }, workspaceInfo: { rootPath: folder } });
+  own.setup(
+    { registerRule: (rule: unknown) => rules.push(rule) },
+    { session: { sessionId: "s" }, workspaceInfo: { rootPath: folder } },
+  );
   chat.say(ROLLBACK_PROMPT);
   const told = JSON.stringify(await own.hooks.beforeModel(chat.beforeModel()));
   assert.match(told, /rollback\.md/);

@@ -1,12 +1,22 @@
 // The real Cline CLI in a home folder of its own, pointed at the scripted model.
 import { execFileSync } from "node:child_process";
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, delimiter, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Parts } from "./install.ts";
 import { freePort } from "./loopback.ts";
-import { guard, run, sweep, type Result } from "./process.ts";
+import { guard, type Result, run, sweep } from "./process.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
 
 declare const REPOSITORY: string;
@@ -66,12 +76,15 @@ export async function createSandbox(parts: Parts, urls: { model: string; palinod
   mkdirSync(join(home, "tmp"));
   createWorkspace(workspace);
   writeSettings(data, urls.model);
-  const env = { ...await environment(home, parts), ...(urls.palinode ? { PALINODE_API_URL: urls.palinode } : {}) };
+  const env = { ...(await environment(home, parts)), ...(urls.palinode ? { PALINODE_API_URL: urls.palinode } : {}) };
   const terminals: Terminal[] = [];
   const options = { cwd: workspace, env, timeoutMs: RUN_LIMIT_MS };
   const sessionFile = (id: string): string => join(data, "sessions", id, `${id}.messages.json`);
   return {
-    home, workspace, clineDir, env,
+    home,
+    workspace,
+    clineDir,
+    env,
     cline: (...args) => run(parts.node, [parts.cline, ...args], options),
     drive: (job) => drive(parts, job, options),
     terminal: (...args) => {
@@ -84,9 +97,12 @@ export async function createSandbox(parts: Parts, urls: { model: string; palinod
       copyFileSync(PLUGIN, join(clineDir, "plugins", basename(PLUGIN)));
     },
     // Ids begin with the time of creation, so names sort by age.
-    sessions: () => existsSync(join(data, "sessions")) ? readdirSync(join(data, "sessions")).sort() : [],
-    transcript: (id) => existsSync(sessionFile(id)) ? readFileSync(sessionFile(id), "utf8") : "",
-    hostLog: () => Object.values(readTree(join(data, "logs"))).join("\n").split("\n"),
+    sessions: () => (existsSync(join(data, "sessions")) ? readdirSync(join(data, "sessions")).sort() : []),
+    transcript: (id) => (existsSync(sessionFile(id)) ? readFileSync(sessionFile(id), "utf8") : ""),
+    hostLog: () =>
+      Object.values(readTree(join(data, "logs")))
+        .join("\n")
+        .split("\n"),
     pluginState: () => readTree(join(data, "palinode")),
     hubPid: () => hubPid(data),
     stop: async () => {

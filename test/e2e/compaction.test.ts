@@ -5,7 +5,7 @@ import { PLUGIN } from "./cline.ts";
 import type { Parts } from "./install.ts";
 import type { Recorded } from "./model-server.ts";
 import { assertExtends, assertRemembered, count, DIGEST, hostMessages } from "./requests.ts";
-import { arrange, CORE, e2e, memory, MEMORIES } from "./scene.ts";
+import { arrange, CORE, e2e, MEMORIES, memory } from "./scene.ts";
 
 /** Ten questions with few words in common, each with one memory that answers it. */
 const TOPICS = [
@@ -27,10 +27,20 @@ const CONTEXT_WINDOW = 9000;
 const PADDING = 6000;
 
 async function converse(t: TestContext, parts: Parts, compaction: string): Promise<Recorded[]> {
-  const answers = TOPICS.map((topic, index) => [`insights/topic-${index}.md`, memory(`Topic ${index}`, `${topic} ${tokenOf(index)}`)]);
+  const answers = TOPICS.map((topic, index) => [
+    `insights/topic-${index}.md`,
+    memory(`Topic ${index}`, `${topic} ${tokenOf(index)}`),
+  ]);
   const scene = await arrange(t, parts, { ...MEMORIES, ...Object.fromEntries(answers) });
   const prompts = TOPICS.map((topic) => `${topic} ⟦pad ${PADDING}⟧`);
-  const job = { how: "extensions", plugin: PLUGIN, model: scene.model.url, prompts, compaction, contextWindow: CONTEXT_WINDOW };
+  const job = {
+    how: "extensions",
+    plugin: PLUGIN,
+    model: scene.model.url,
+    prompts,
+    compaction,
+    contextWindow: CONTEXT_WINDOW,
+  };
   const requests = await scene.during(() => scene.sandbox.drive(job));
   assert.equal(requests.length, TOPICS.length);
   return requests;
@@ -43,18 +53,22 @@ function hostKeptPrefix(previous: Recorded, next: Recorded): boolean {
 }
 
 for (const strategy of ["basic", "agentic"]) {
-  e2e(`around ${strategy} compaction prompts are recalled, nothing is there twice, and our prefix holds where the host's does`, async (t, parts) => {
-    const requests = await converse(t, parts, strategy);
-    let rewritten = 0;
-    for (const [index, request] of requests.entries()) {
-      assertRemembered(request, CORE);
-      assertRemembered(request, tokenOf(index));
-      assert.equal(count(request, DIGEST), 1, `request ${index}`);
-      for (const topic of TOPICS.keys()) assert.ok(count(request, tokenOf(topic)) <= 1, `request ${index}, topic ${topic}`);
-      const previous = requests[index - 1];
-      if (previous && hostKeptPrefix(previous, request)) assertExtends(previous, request, `request ${index}:`);
-      else if (previous) rewritten++;
-    }
-    assert.ok(rewritten > 0, "the host never compacted");
-  });
+  e2e(
+    `around ${strategy} compaction prompts are recalled, nothing is there twice, and our prefix holds where the host's does`,
+    async (t, parts) => {
+      const requests = await converse(t, parts, strategy);
+      let rewritten = 0;
+      for (const [index, request] of requests.entries()) {
+        assertRemembered(request, CORE);
+        assertRemembered(request, tokenOf(index));
+        assert.equal(count(request, DIGEST), 1, `request ${index}`);
+        for (const topic of TOPICS.keys())
+          assert.ok(count(request, tokenOf(topic)) <= 1, `request ${index}, topic ${topic}`);
+        const previous = requests[index - 1];
+        if (previous && hostKeptPrefix(previous, request)) assertExtends(previous, request, `request ${index}:`);
+        else if (previous) rewritten++;
+      }
+      assert.ok(rewritten > 0, "the host never compacted");
+    },
+  );
 }

@@ -6,11 +6,14 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { texts } from "./model-server.ts";
 import { assertChain, assertRemembered, memoryMessages, systemAndTools } from "./requests.ts";
-import { arrange, e2e, memory, MEMORIES, PROMPTS, ROLLBACK, type Scene } from "./scene.ts";
+import { arrange, e2e, MEMORIES, memory, PROMPTS, ROLLBACK, type Scene } from "./scene.ts";
 import type { Terminal } from "./terminal.ts";
 
 const FIX = "potoroo-6617";
-const WITH_FIX = { ...MEMORIES, "insights/ledger.md": memory("Ledger", `Error the ledger is out of balance means ${FIX}.`) };
+const WITH_FIX = {
+  ...MEMORIES,
+  "insights/ledger.md": memory("Ledger", `Error the ledger is out of balance means ${FIX}.`),
+};
 
 async function oneShot(scene: Scene, prompt: string) {
   return scene.during(async () => {
@@ -19,47 +22,75 @@ async function oneShot(scene: Scene, prompt: string) {
   });
 }
 
-e2e("the agent searches, reads and saves with tools, the rule stands in a system prompt that never changes", async (t, parts) => {
-  const scene = await arrange(t, parts);
-  const plain = await oneShot(scene, "Nothing to do");
-  scene.sandbox.dropIn();
-  const calls = '⟦palinode_search {"query":"How do we roll back a deploy of the api?"}⟧ ⟦palinode_read {"file_path":"decisions/staging.md"}⟧ ⟦palinode_read {"file_path":"decisions/gone.md"}⟧ ⟦palinode_save {"content":"The deploy bell is green","title":"Deploy bell","type":"Decision"}⟧';
-  const requests = await oneShot(scene, `Use your memory. ${calls}`);
-  assert.equal(requests.length, 5);
-  assertChain(requests);
-  const { system, tools } = systemAndTools(requests[0]!);
-  assert.ok(requests.every((request) => systemAndTools(request).system === system));
-  assert.ok(system.includes("palinode_search"), "the rule is in the system prompt");
-  assert.ok(!systemAndTools(plain[0]!).system.includes("palinode_search"));
-  const names = JSON.stringify(tools);
-  for (const name of ["search", "read", "save", "session_end", "trigger"]) assert.ok(names.includes(`palinode_${name}`), name);
-  const results = requests.at(-1)!.json.messages.filter(({ role }) => role === "tool").map((message) => texts(message).join() || JSON.stringify(message.content));
-  assert.match(results[0] ?? "", new RegExp(`decisions/rollback\\.md.*${ROLLBACK}`, "s"));
-  assert.match(results[1] ?? "", /bilby-1864/);
-  assert.match(results[2] ?? "", /There is no memory file decisions\/gone\.md/);
-  assert.match(results[3] ?? "", /Saved as decisions\/deploy-bell-[0-9a-f]{8}\.md/);
-  assert.equal(Object.keys(scene.palinode.files("decisions")).filter((name) => name.startsWith("deploy-bell-")).length, 1);
-});
+e2e(
+  "the agent searches, reads and saves with tools, the rule stands in a system prompt that never changes",
+  async (t, parts) => {
+    const scene = await arrange(t, parts);
+    const plain = await oneShot(scene, "Nothing to do");
+    scene.sandbox.dropIn();
+    const calls =
+      '⟦palinode_search {"query":"How do we roll back a deploy of the api?"}⟧ ⟦palinode_read {"file_path":"decisions/staging.md"}⟧ ⟦palinode_read {"file_path":"decisions/gone.md"}⟧ ⟦palinode_save {"content":"The deploy bell is green","title":"Deploy bell","type":"Decision"}⟧';
+    const requests = await oneShot(scene, `Use your memory. ${calls}`);
+    assert.equal(requests.length, 5);
+    assertChain(requests);
+    const { system, tools } = systemAndTools(requests[0]!);
+    assert.ok(requests.every((request) => systemAndTools(request).system === system));
+    assert.ok(system.includes("palinode_search"), "the rule is in the system prompt");
+    assert.ok(!systemAndTools(plain[0]!).system.includes("palinode_search"));
+    const names = JSON.stringify(tools);
+    for (const name of ["search", "read", "save", "session_end", "trigger"])
+      assert.ok(names.includes(`palinode_${name}`), name);
+    const results = requests
+      .at(-1)!
+      .json.messages.filter(({ role }) => role === "tool")
+      .map((message) => texts(message).join() || JSON.stringify(message.content));
+    assert.match(results[0] ?? "", new RegExp(`decisions/rollback\\.md.*${ROLLBACK}`, "s"));
+    assert.match(results[1] ?? "", /bilby-1864/);
+    assert.match(results[2] ?? "", /There is no memory file decisions\/gone\.md/);
+    assert.match(results[3] ?? "", /Saved as decisions\/deploy-bell-[0-9a-f]{8}\.md/);
+    assert.equal(
+      Object.keys(scene.palinode.files("decisions")).filter((name) => name.startsWith("deploy-bell-")).length,
+      1,
+    );
+  },
+);
 
 e2e("a failed command recalls its fix in the very next request, and the prefix stays", async (t, parts) => {
   const scene = await arrange(t, parts, WITH_FIX);
   scene.sandbox.dropIn();
   // The prompt holds the command's words; the memory has the error's alone.
   writeFileSync(join(scene.sandbox.workspace, "check.sh"), "echo 'Error: the ledger is out of balance' >&2\nexit 4\n");
-  const requests = await oneShot(scene, `Look at it. ⟦run_commands {"commands":["sh check.sh"]}⟧ ⟦run_commands {"commands":["ls"]}⟧`);
+  const requests = await oneShot(
+    scene,
+    `Look at it. ⟦run_commands {"commands":["sh check.sh"]}⟧ ⟦run_commands {"commands":["ls"]}⟧`,
+  );
   assert.equal(requests.length, 3);
   assertChain(requests);
   assert.ok(!memoryMessages(requests[0]!).join().includes(FIX));
   for (const request of requests.slice(1)) {
     assertRemembered(request, FIX);
-    assert.equal(memoryMessages(request).filter((text) => text.includes("## Palinode recall (failed command)")).length, 1);
+    assert.equal(
+      memoryMessages(request).filter((text) => text.includes("## Palinode recall (failed command)")).length,
+      1,
+    );
   }
 });
 
 e2e("a session captured yesterday is named in today's first request", async (t, parts) => {
   const scene = await arrange(t, parts);
-  const body = { summary: "Moved the checkout to the new payment client", decisions: [], blockers: [], project: "shop", source: "cline-plugin", harness: "cline" };
-  const answer = await fetch(`${scene.palinode.url}/session-end`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
+  const body = {
+    summary: "Moved the checkout to the new payment client",
+    decisions: [],
+    blockers: [],
+    project: "shop",
+    source: "cline-plugin",
+    harness: "cline",
+  };
+  const answer = await fetch(`${scene.palinode.url}/session-end`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
   assert.equal(answer.status, 200);
   const [name] = Object.keys(scene.palinode.files("projects"));
   assert.ok(name);
@@ -68,25 +99,36 @@ e2e("a session captured yesterday is named in today's first request", async (t, 
   scene.sandbox.dropIn();
   const [first] = await oneShot(scene, "What is next?");
   const digest = memoryMessages(first!).find((text) => text.includes("session start")) ?? "";
-  assert.match(digest, /house-rule.*\n### Where this project stands\n- \[projects\/session-end-[\w-]+\.md\] \(snapshot\) .*payment client/s);
+  assert.match(
+    digest,
+    /house-rule.*\n### Where this project stands\n- \[projects\/session-end-[\w-]+\.md\] \(snapshot\) .*payment client/s,
+  );
 });
 
-e2e("/palinode in the terminal program tells of server and session, and its pause mutes the session until resume", async (t, parts) => {
-  const scene = await arrange(t, parts);
-  scene.sandbox.dropIn();
-  await oneShot(scene, PROMPTS.retries);
-  const terminal = scene.sandbox.terminal("-i", "--id", scene.sandbox.sessions()[0] ?? "");
-  await terminal.until("the resumed conversation", () => terminal.shown().includes("Ask anything") && terminal.shown().includes("Done:"));
-  await slash(terminal, "/palinode status", () => /server +http:\/\/127\.0\.0\.1:\d+: \d+\.\d+\.\d+, ok, embedder ready/.test(terminal.shown()));
-  assert.match(terminal.shown(), /queue +0 waiting/);
-  await slash(terminal, "/palinode why", () => /decisions\/retries\.md/.test(terminal.shown()));
-  await slash(terminal, "/palinode pause", () => /paused in this workspace/.test(terminal.shown()));
-  const muted = await oneShot(scene, PROMPTS.staging);
-  assert.deepEqual(muted.flatMap(memoryMessages), []);
-  await slash(terminal, "/palinode resume", () => /Memory is on in this workspace/.test(terminal.shown()));
-  assertRemembered((await oneShot(scene, PROMPTS.staging))[0]!, "bilby-1864");
-  terminal.kill();
-});
+e2e(
+  "/palinode in the terminal program tells of server and session, and its pause mutes the session until resume",
+  async (t, parts) => {
+    const scene = await arrange(t, parts);
+    scene.sandbox.dropIn();
+    await oneShot(scene, PROMPTS.retries);
+    const terminal = scene.sandbox.terminal("-i", "--id", scene.sandbox.sessions()[0] ?? "");
+    await terminal.until(
+      "the resumed conversation",
+      () => terminal.shown().includes("Ask anything") && terminal.shown().includes("Done:"),
+    );
+    await slash(terminal, "/palinode status", () =>
+      /server +http:\/\/127\.0\.0\.1:\d+: \d+\.\d+\.\d+, ok, embedder ready/.test(terminal.shown()),
+    );
+    assert.match(terminal.shown(), /queue +0 waiting/);
+    await slash(terminal, "/palinode why", () => /decisions\/retries\.md/.test(terminal.shown()));
+    await slash(terminal, "/palinode pause", () => /paused in this workspace/.test(terminal.shown()));
+    const muted = await oneShot(scene, PROMPTS.staging);
+    assert.deepEqual(muted.flatMap(memoryMessages), []);
+    await slash(terminal, "/palinode resume", () => /Memory is on in this workspace/.test(terminal.shown()));
+    assertRemembered((await oneShot(scene, PROMPTS.staging))[0]!, "bilby-1864");
+    terminal.kill();
+  },
+);
 
 /** Types a command and presses Enter until it is answered; a second Enter in an empty line does nothing. */
 async function slash(terminal: Terminal, command: string, isAnswered: () => boolean): Promise<void> {
@@ -97,6 +139,12 @@ async function slash(terminal: Terminal, command: string, isAnswered: () => bool
     terminal.type("\r");
     const answered = terminal.until(`the answer to ${command}`, isAnswered, 6000);
     if (press >= 6) return answered;
-    if (await answered.then(() => true, () => false)) return;
+    if (
+      await answered.then(
+        () => true,
+        () => false,
+      )
+    )
+      return;
   }
 }

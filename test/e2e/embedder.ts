@@ -9,7 +9,8 @@ export async function startEmbedder(): Promise<{ url: string; stop(): Promise<vo
     const path = request.url ?? "/";
     if (request.method === "GET") return send(response, 200, { status: "up" });
     const body = JSON.parse((await readBody(request)) || "{}") as { input?: string | string[]; prompt?: string };
-    if (path === "/api/embed") return send(response, 200, { embeddings: [body.input ?? ""].flat().map((text) => embed(text)) });
+    if (path === "/api/embed")
+      return send(response, 200, { embeddings: [body.input ?? ""].flat().map((text) => embed(text)) });
     if (path === "/api/embeddings") return send(response, 200, { embedding: embed(body.prompt ?? "") });
     send(response, 404, { error: "not here" });
   });

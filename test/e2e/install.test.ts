@@ -12,12 +12,15 @@ import { CORE, e2e, PROMPTS, ROLLBACK, type Scene, visit } from "./scene.ts";
 declare const REPOSITORY: string;
 
 /** What `--json` prints. */
-interface Installed { installPath: string; entryPaths: string[] }
+interface Installed {
+  installPath: string;
+  entryPaths: string[];
+}
 
 /** 3.0.65 has no `cline plugin list`: what is installed is what the host's own search finds to load. */
 async function listed({ parts, sandbox }: Scene): Promise<string[]> {
   const storage = join(parts.modules, "@cline/shared/dist/storage/index.js");
-  const host = await import(pathToFileURL(storage).href) as { discoverPluginModulePaths(folder: string): string[] };
+  const host = (await import(pathToFileURL(storage).href)) as { discoverPluginModulePaths(folder: string): string[] };
   return host.discoverPluginModulePaths(join(sandbox.clineDir, "plugins"));
 }
 
@@ -50,20 +53,23 @@ e2e("cline plugin install takes the shipped file", async (t, parts) => {
   await assertUninstalls(scene, "palinode");
 });
 
-e2e("cline plugin install takes the repository folder and loads nothing of it but the shipped file", async (t, parts) => {
-  const scene = await visit(t, parts);
-  const folder = copyRepository(join(scene.sandbox.home, "palinode.js"));
-  useRegistry(scene);
-  const { code, stdout, stderr } = await scene.sandbox.cline("plugin", "install", folder, "--json");
-  if (code !== 0 && isRegistryAway(stderr)) return t.skip(`the registry is away: ${stderr.slice(0, 200)}`);
-  assert.equal(code, 0, stderr);
-  const { installPath, entryPaths } = JSON.parse(stdout) as Installed;
-  const inside = (paths: string[]): string[] => paths.map((path) => relative(installPath, path));
-  assert.deepEqual(inside(entryPaths), ["package/dist/palinode.js"]);
-  assert.deepEqual(inside(await listed(scene)), ["package/dist/palinode.js"]);
-  await assertWorks(scene);
-  await assertUninstalls(scene, "palinode.js");
-});
+e2e(
+  "cline plugin install takes the repository folder and loads nothing of it but the shipped file",
+  async (t, parts) => {
+    const scene = await visit(t, parts);
+    const folder = copyRepository(join(scene.sandbox.home, "palinode.js"));
+    useRegistry(scene);
+    const { code, stdout, stderr } = await scene.sandbox.cline("plugin", "install", folder, "--json");
+    if (code !== 0 && isRegistryAway(stderr)) return t.skip(`the registry is away: ${stderr.slice(0, 200)}`);
+    assert.equal(code, 0, stderr);
+    const { installPath, entryPaths } = JSON.parse(stdout) as Installed;
+    const inside = (paths: string[]): string[] => paths.map((path) => relative(installPath, path));
+    assert.deepEqual(inside(entryPaths), ["package/dist/palinode.js"]);
+    assert.deepEqual(inside(await listed(scene)), ["package/dist/palinode.js"]);
+    await assertWorks(scene);
+    await assertUninstalls(scene, "palinode.js");
+  },
+);
 
 /** What a clone holds, and the bundle as `npm run build` leaves it. */
 function copyRepository(folder: string): string {
@@ -75,7 +81,15 @@ function copyRepository(folder: string): string {
 
 /** The CLI runs `npm install` in a folder it installs; npm needs the machine's own way to its registry for that. */
 function useRegistry({ sandbox }: Scene): void {
-  const machine = ["HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy", "NODE_EXTRA_CA_CERTS"];
+  const machine = [
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "NO_PROXY",
+    "http_proxy",
+    "https_proxy",
+    "no_proxy",
+    "NODE_EXTRA_CA_CERTS",
+  ];
   for (const name of [...machine, "npm_config_registry"]) sandbox.env[name] = process.env[name];
   sandbox.env.npm_config_userconfig = process.env.npm_config_userconfig ?? join(homedir(), ".npmrc");
   sandbox.env.npm_config_cache = process.env.npm_config_cache ?? join(homedir(), ".npm");

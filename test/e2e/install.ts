@@ -40,7 +40,10 @@ export interface Parts {
 export type Installed = { parts: Parts; skip?: undefined } | { parts?: undefined; skip: string };
 
 /** What went wrong in one line, and whether the machine (disk, network) is the reason rather than this project. */
-interface Failure { reason: string; machine: boolean }
+interface Failure {
+  reason: string;
+  machine: boolean;
+}
 
 /**
  * Installs what is missing. When something cannot be: outside CI, and for reasons of the machine, the suite skips and

@@ -20,11 +20,11 @@ async function startWire(t: TestContext, target: string, moment: Moment, strike:
   const wire = createServer(async (request, response) => {
     const body = await readBody(request);
     const now = request.url === CAPTURE && !struck;
-    if (now && moment === "before the server has the capture") return void (struck = true, strike());
+    if (now && moment === "before the server has the capture") return void ((struck = true), strike());
     const { method, headers } = request;
     const onward = httpRequest(new URL(request.url ?? "/", target), { method, headers }, async (answer) => {
       const text = await readBody(answer);
-      if (now && moment === "before the host has the answer") return void (struck = true, strike());
+      if (now && moment === "before the host has the answer") return void ((struck = true), strike());
       response.writeHead(answer.statusCode ?? 500, answer.headers).end(text);
       if (now) setTimeout(strike, 20);
       struck ||= now;
@@ -42,7 +42,11 @@ function captures({ palinode }: Scene): number {
   return daily.split("## Session End").length - 1;
 }
 
-for (const moment of ["before the server has the capture", "before the host has the answer", "after the answer"] as const) {
+for (const moment of [
+  "before the server has the capture",
+  "before the host has the answer",
+  "after the answer",
+] as const) {
   e2e(`a host killed ${moment} loses nothing and doubles nothing`, async (t, parts) => {
     const scene = await arrange(t, parts);
     const { sandbox, model, palinode } = scene;

@@ -1,17 +1,18 @@
 // The two things every server here needs: a free port on loopback, and the body of a request.
 import type { IncomingMessage, Server } from "node:http";
-import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
+import { createServer } from "node:net";
 
 /** Listens on a free port; `stop` also drops connections that clients keep alive, which would hold the process. */
 export async function listen(server: Server): Promise<{ port: number; stop(): Promise<void> }> {
   await new Promise<void>((resolve, reject) => server.once("error", reject).listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
-  const stop = (): Promise<void> => new Promise((resolve) => {
-    // Also when it is closed already: then the callback gets an error, which is no news.
-    server.close(() => resolve());
-    server.closeAllConnections();
-  });
+  const stop = (): Promise<void> =>
+    new Promise((resolve) => {
+      // Also when it is closed already: then the callback gets an error, which is no news.
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
   return { port, stop };
 }
 

@@ -89,7 +89,10 @@ function isPrompt(message: ChatMessage): boolean {
 }
 
 function bare(prompt: string): string {
-  return prompt.replace(DIRECTIVE, "").replace(/<\/?user_input[^>]*>/g, "").trim();
+  return prompt
+    .replace(DIRECTIVE, "")
+    .replace(/<\/?user_input[^>]*>/g, "")
+    .trim();
 }
 
 function isChat(request: IncomingMessage): boolean {
@@ -104,9 +107,10 @@ function sendModels(response: ServerResponse): void {
 function sendAnswer(response: ServerResponse, request: ChatRequest, what: Answer, callId: string): void {
   const promptTokens = Math.ceil(JSON.stringify(request.messages).length / 4);
   const usage = { prompt_tokens: promptTokens, completion_tokens: 20, total_tokens: promptTokens + 20 };
-  const call = "tool" in what
-    ? [{ index: 0, id: callId, type: "function", function: { name: what.tool, arguments: what.input } }]
-    : undefined;
+  const call =
+    "tool" in what
+      ? [{ index: 0, id: callId, type: "function", function: { name: what.tool, arguments: what.input } }]
+      : undefined;
   const message = "text" in what ? { role: "assistant", content: what.text } : { role: "assistant", tool_calls: call };
   const finish = call ? "tool_calls" : "stop";
   const base = { id: `chat_${callId}`, created: 1, model: request.model };

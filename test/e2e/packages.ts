@@ -29,7 +29,7 @@ export async function installNpmPackages(folder: string, wanted: readonly string
 /** Installs palinode into a new virtual environment in `venv`. Rejects with pip's own words. */
 export async function installPalinode(venv: string, version: string): Promise<void> {
   mkdirSync(dirname(venv), { recursive: true });
-  const python = await findPython() ?? await installPython();
+  const python = (await findPython()) ?? (await installPython());
   say(`palinode ${version} into a virtual environment of ${python}`);
   await must(python, ["-m", "venv", "--clear", venv], dirname(venv));
   await must(join(venv, "bin/python"), ["-m", "pip", "install", ...PIP_FLAGS, `palinode==${version}`], venv);
@@ -43,7 +43,9 @@ export async function newestOnNpm(name: string): Promise<string> {
 /** Returns the newest version of a package of PyPI that can be installed here. */
 export async function newestOnPyPi(name: string, python: string): Promise<string> {
   const flags = ["--dry-run", "--ignore-installed", "--no-deps", "--report", "-"];
-  const report = JSON.parse(await must(python, ["-m", "pip", "install", ...PIP_FLAGS, ...flags, name], dirname(python)));
+  const report = JSON.parse(
+    await must(python, ["-m", "pip", "install", ...PIP_FLAGS, ...flags, name], dirname(python)),
+  );
   return (report as { install: [{ metadata: { version: string } }] }).install[0].metadata.version;
 }
 
@@ -63,8 +65,9 @@ export function say(line: string): void {
 const PIP_FLAGS = ["--disable-pip-version-check", "--quiet", "--retries", "2"];
 
 /** palinode-api loads a vector extension into SQLite, which many builds of Python leave out. */
-const PROBE = "import ensurepip, sqlite3, sys, venv; assert sys.version_info >= (3, 11);"
-  + " sqlite3.connect(':memory:').enable_load_extension(True)";
+const PROBE =
+  "import ensurepip, sqlite3, sys, venv; assert sys.version_info >= (3, 11);" +
+  " sqlite3.connect(':memory:').enable_load_extension(True)";
 
 async function findPython(): Promise<string | undefined> {
   for (const name of ["python3", "/usr/bin/python3", "python3.13", "python3.12", "python3.11"]) {

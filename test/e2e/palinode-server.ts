@@ -1,6 +1,15 @@
 // The real palinode-api in a folder of its own, with a deterministic embedder behind it.
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -27,7 +36,11 @@ const START_MS = 60_000;
  * `memories` are files by their path below the memory folder; search finds them when this returns. `env` is added to the
  * server's environment, for a token and the like.
  */
-export async function startPalinode(parts: Pick<Parts, "palinodeApi">, memories: Record<string, string>, env: Record<string, string> = {}): Promise<PalinodeServer> {
+export async function startPalinode(
+  parts: Pick<Parts, "palinodeApi">,
+  memories: Record<string, string>,
+  env: Record<string, string> = {},
+): Promise<PalinodeServer> {
   const embedder = await startEmbedder();
   const root = realpathSync(mkdtempSync(join(tmpdir(), "palinode-e2e-server-")));
   const directory = join(root, "memory");
@@ -49,7 +62,10 @@ export async function startPalinode(parts: Pick<Parts, "palinodeApi">, memories:
     },
   });
   let log = "";
-  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => { log += chunk.toString(); });
+  for (const stream of [child.stdout, child.stderr])
+    stream.on("data", (chunk: Buffer) => {
+      log += chunk.toString();
+    });
   const gone = new Promise((resolve) => child.once("close", resolve));
   const onExit = (): void => end(child.pid ?? 0);
   process.once("exit", onExit);
@@ -72,7 +88,12 @@ export async function startPalinode(parts: Pick<Parts, "palinodeApi">, memories:
 /** Waits for the server and lets it read the memory files; the search warms what its first query would wait for. */
 async function index(url: string, token: string | undefined, isGone: () => boolean): Promise<void> {
   const deadline = Date.now() + START_MS;
-  while (!(await fetch(`${url}/health`).then((answer) => answer.ok, () => false))) {
+  while (
+    !(await fetch(`${url}/health`).then(
+      (answer) => answer.ok,
+      () => false,
+    ))
+  ) {
     if (isGone() || Date.now() > deadline) throw new Error("no answer from /health");
     await sleep(100);
   }
@@ -81,7 +102,10 @@ async function index(url: string, token: string | undefined, isGone: () => boole
 }
 
 async function post(url: string, token: string | undefined, body: unknown): Promise<void> {
-  const headers = { "content-type": "application/json", ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) };
+  const headers = {
+    "content-type": "application/json",
+    ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+  };
   const init = { method: "POST", headers, body: JSON.stringify(body) };
   const answer = await fetch(url, init);
   if (!answer.ok) throw new Error(`${url}: ${answer.status} ${await answer.text()}`);

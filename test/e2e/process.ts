@@ -1,6 +1,6 @@
 // Starts programs and makes sure that none outlives the test that started it.
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 
 export interface Result {
   code: number;
@@ -54,16 +54,22 @@ export function end(pid: number, signal: NodeJS.Signals = "SIGKILL"): void {
 export function processesOf(home: string): number[] {
   const mark = `HOME=${home}`;
   if (existsSync("/proc/self/environ")) {
-    return readdirSync("/proc").filter((name) => /^\d+$/.test(name)).map(Number).filter((pid) => {
-      try {
-        return readFileSync(`/proc/${pid}/environ`, "utf8").split("\0").includes(mark);
-      } catch {
-        return false;
-      }
-    });
+    return readdirSync("/proc")
+      .filter((name) => /^\d+$/.test(name))
+      .map(Number)
+      .filter((pid) => {
+        try {
+          return readFileSync(`/proc/${pid}/environ`, "utf8").split("\0").includes(mark);
+        } catch {
+          return false;
+        }
+      });
   }
   const { stdout } = spawnSync("ps", ["axeww", "-o", "pid=,command="], { encoding: "utf8" });
-  return (stdout ?? "").split("\n").filter((line) => line.split(" ").includes(mark)).map((line) => parseInt(line, 10));
+  return (stdout ?? "")
+    .split("\n")
+    .filter((line) => line.split(" ").includes(mark))
+    .map((line) => parseInt(line, 10));
 }
 
 const homes = new Set<string>();

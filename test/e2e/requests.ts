@@ -1,6 +1,6 @@
 // What the tests ask about the requests that reached the model server.
 import assert from "node:assert/strict";
-import { texts, type ChatMessage, type Recorded } from "./model-server.ts";
+import { type ChatMessage, type Recorded, texts } from "./model-server.ts";
 
 const OPENING = "<palinode-memory>";
 export const DIGEST = "## Palinode memory (session start)";
@@ -10,7 +10,8 @@ export function assertExtends(previous: Recorded, next: Recorded, where = ""): v
   const before = rawMessages(previous.body);
   const after = rawMessages(next.body);
   for (const [index, message] of before.entries()) {
-    if (message !== after[index]) assert.fail(`${where} message ${index} changed\n${difference(message, after[index])}`);
+    if (message !== after[index])
+      assert.fail(`${where} message ${index} changed\n${difference(message, after[index])}`);
   }
 }
 
@@ -41,18 +42,26 @@ export function count(request: Recorded, text: string): number {
  * every session, and a run may cross midnight.
  */
 export function systemAndTools(request: Recorded): { system: string; tools: unknown } {
-  const system = request.json.messages.filter(({ role }) => role === "system").flatMap(texts).join("\n");
+  const system = request.json.messages
+    .filter(({ role }) => role === "system")
+    .flatMap(texts)
+    .join("\n");
   return { system: system.replace(/^(\d+\. )?Date: .*$/m, "Date: today"), tools: request.json.tools ?? [] };
 }
 
 /** Asserts that a memory's token reached the model in memory messages, and nowhere else that it could have leaked to. */
 export function assertRemembered(request: Recorded, token: string): void {
   const memory = memoryMessages(request);
-  assert.ok(memory.some((text) => text.includes(token)), `no memory message holds ${token}:\n${memory.join("\n---\n")}`);
+  assert.ok(
+    memory.some((text) => text.includes(token)),
+    `no memory message holds ${token}:\n${memory.join("\n---\n")}`,
+  );
   const { system, tools } = systemAndTools(request);
   assert.ok(!system.includes(token), `the system prompt holds ${token}`);
   assert.ok(!JSON.stringify(tools).includes(token), `the tool definitions hold ${token}`);
-  const others = request.json.messages.filter((message) => message.role !== "user" && texts(message).join().includes(token));
+  const others = request.json.messages.filter(
+    (message) => message.role !== "user" && texts(message).join().includes(token),
+  );
   assert.deepEqual(others, [], `${token} is outside user messages`);
 }
 

@@ -1,10 +1,10 @@
 // What every test of this suite starts from: the real parts, one model, one memory server with known memories, one home.
 import { availableParallelism, loadavg } from "node:os";
-import { after, test, type TestContext } from "node:test";
+import { after, type TestContext, test } from "node:test";
 import { createSandbox, type Sandbox } from "./cline.ts";
 import { install, type Parts } from "./install.ts";
-import { startModelServer, type ModelServer, type Recorded } from "./model-server.ts";
-import { startPalinode, type PalinodeServer } from "./palinode-server.ts";
+import { type ModelServer, type Recorded, startModelServer } from "./model-server.ts";
+import { type PalinodeServer, startPalinode } from "./palinode-server.ts";
 
 /** Words that occur nowhere but in one memory each. */
 export const CORE = "quokka-7391";
@@ -23,8 +23,14 @@ export const PROMPTS = {
 };
 
 export const MEMORIES: Record<string, string> = {
-  "decisions/house-rule.md": memory("House rule", `The house rule is ${CORE}.`, ["core: true", `summary: House rule ${CORE}`]),
-  "decisions/rollback.md": memory("Roll back", `How we roll back a deploy of the api: run the commands of ${ROLLBACK}.`),
+  "decisions/house-rule.md": memory("House rule", `The house rule is ${CORE}.`, [
+    "core: true",
+    `summary: House rule ${CORE}`,
+  ]),
+  "decisions/rollback.md": memory(
+    "Roll back",
+    `How we roll back a deploy of the api: run the commands of ${ROLLBACK}.`,
+  ),
   "decisions/retries.md": memory("Retries", `The retry policy of the payment client is ${RETRIES}.`),
   "decisions/staging.md": memory("Staging", `The certificate of the staging host does live in ${STAGING}.`),
 };
@@ -82,12 +88,21 @@ function evidence(): string {
   return [
     `model requests by role: ${shapes.join(" ")}`,
     `server requests: ${palinode.requests().join(", ")}`,
-    `host on plugins: ${sandbox.hostLog().filter((line) => /plugin/i.test(line)).join("\n") || "nothing"}`,
+    `host on plugins: ${
+      sandbox
+        .hostLog()
+        .filter((line) => /plugin/i.test(line))
+        .join("\n") || "nothing"
+    }`,
     `plugin state: ${JSON.stringify(sandbox.pluginState(), null, 1)}`,
   ].join("\n");
 }
 
-interface Servers { model: ModelServer; palinode: PalinodeServer; stop(): Promise<void> }
+interface Servers {
+  model: ModelServer;
+  palinode: PalinodeServer;
+  stop(): Promise<void>;
+}
 
 async function startServers(parts: Parts, memories: Record<string, string>): Promise<Servers> {
   const model = await startModelServer();

@@ -83,10 +83,11 @@ function runCommands() {
     name: "run_commands",
     description: "Runs shell commands.",
     inputSchema: { type: "object", properties: { commands: { type: "array", items: { type: "string" } } } },
-    execute: ({ commands }) => commands.map((query) => {
-      const { status, stdout, stderr } = spawnSync("sh", ["-c", query], { encoding: "utf8" });
-      const ok = { query, result: stdout + stderr, success: status === 0 };
-      return status === 0 ? ok : { ...ok, error: `Command exited with code ${status}` };
-    }),
+    execute: ({ commands }) =>
+      commands.map((query) => {
+        const { status, stdout, stderr } = spawnSync("sh", ["-c", query], { encoding: "utf8" });
+        const ok = { query, result: stdout + stderr, success: status === 0 };
+        return status === 0 ? ok : { ...ok, error: `Command exited with code ${status}` };
+      }),
   };
 }

@@ -54,10 +54,13 @@ e2e("the drop-in folder serves SDK hosts too", async (t, parts) => {
   assertMemoryThroughout(requests!, plain!);
 });
 
-e2e("new Agent({ plugins }) has memory without Core, beside a Core session that has the same plugin object", async (t, parts) => {
-  const [plain, , requests] = await drive(await visit(t, parts), "agentAlone", "extensions", "agent");
-  assertMemoryThroughout(requests!, plain!);
-});
+e2e(
+  "new Agent({ plugins }) has memory without Core, beside a Core session that has the same plugin object",
+  async (t, parts) => {
+    const [plain, , requests] = await drive(await visit(t, parts), "agentAlone", "extensions", "agent");
+    assertMemoryThroughout(requests!, plain!);
+  },
+);
 
 // The host allows four seconds, and transforms a bare `.js` file with Babel first; the rest is for starting a process.
 e2e("a first load takes under two and a half seconds of processor time", async (t, parts) => {

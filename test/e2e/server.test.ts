@@ -2,13 +2,15 @@
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 import { PLUGIN, PROJECT } from "./cline.ts";
-import { arrange, CORE, e2e, PROMPTS, RETRIES, ROLLBACK, STAGING, type Scene } from "./scene.ts";
+import { arrange, CORE, e2e, PROMPTS, RETRIES, ROLLBACK, type Scene, STAGING } from "./scene.ts";
 
 const TWO_PROMPTS = [PROMPTS.rollback, PROMPTS.retries];
 const THREE_PROMPTS = [...TWO_PROMPTS, PROMPTS.staging];
 
 function captures({ palinode }: Scene): string[] {
-  return Object.entries(palinode.files("projects")).filter(([name]) => name.startsWith("session-end-")).map(([, text]) => text);
+  return Object.entries(palinode.files("projects"))
+    .filter(([name]) => name.startsWith("session-end-"))
+    .map(([, text]) => text);
 }
 
 /** The sandbox child may post after the host has gone on; the wait ends as soon as the file is there. */
@@ -36,11 +38,14 @@ e2e("two prompts leave nothing, three are captured in the day's file and in thei
   assert.equal(daily.split("## Session End").length - 1, 1);
 });
 
-e2e("a capture holds nothing that memory said and nothing that the host wrapped around the prompts", async (t, parts) => {
-  const scene = await arrange(t, parts);
-  await scene.sandbox.drive({ how: "localRuntime", plugin: PLUGIN, model: scene.model.url, prompts: THREE_PROMPTS });
+e2e(
+  "a capture holds nothing that memory said and nothing that the host wrapped around the prompts",
+  async (t, parts) => {
+    const scene = await arrange(t, parts);
+    await scene.sandbox.drive({ how: "localRuntime", plugin: PLUGIN, model: scene.model.url, prompts: THREE_PROMPTS });
 
-  const stored = [await firstCapture(scene), ...Object.values(scene.palinode.files("daily"))].join("\n");
-  for (const token of [CORE, ROLLBACK, RETRIES, STAGING]) assert.ok(!stored.includes(token), `${token} was captured`);
-  assert.doesNotMatch(stored, /palinode-memory|user_input/);
-});
+    const stored = [await firstCapture(scene), ...Object.values(scene.palinode.files("daily"))].join("\n");
+    for (const token of [CORE, ROLLBACK, RETRIES, STAGING]) assert.ok(!stored.includes(token), `${token} was captured`);
+    assert.doesNotMatch(stored, /palinode-memory|user_input/);
+  },
+);

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { cpSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { PLUGIN } from "./cline.ts";
-import { texts, type Recorded } from "./model-server.ts";
+import { type Recorded, texts } from "./model-server.ts";
 import { assertRemembered } from "./requests.ts";
 import { CORE, e2e, type Scene, visit } from "./scene.ts";
 
@@ -11,12 +11,16 @@ const FOLDER = dirname(PLUGIN);
 /** Makes the model call the host's tool for skills, as it would when one matches. */
 const PROMPT = 'What did we decide about the house rule? ⟦skills {"skill":"palinode"}⟧';
 
-interface Tool { function: { name: string; description?: string } }
+interface Tool {
+  function: { name: string; description?: string };
+}
 
 /** What the host's tool for skills says is there; 3.0.65 has no command that lists them without a terminal. */
 function listed(request: Recorded): string | undefined {
   const tools = (request.json.tools ?? []) as Tool[];
-  return /Available skills: (.*)\.$/.exec(tools.find((tool) => tool.function.name === "skills")?.function.description ?? "")?.[1];
+  return /Available skills: (.*)\.$/.exec(
+    tools.find((tool) => tool.function.name === "skills")?.function.description ?? "",
+  )?.[1];
 }
 
 async function talk(scene: Scene): Promise<Recorded[]> {
@@ -31,7 +35,11 @@ async function talk(scene: Scene): Promise<Recorded[]> {
 async function assertOffered(scene: Scene): Promise<void> {
   const requests = await talk(scene);
   assert.equal(listed(requests[0]!), "palinode");
-  const told = requests.at(-1)!.json.messages.filter(({ role }) => role === "tool").flatMap(texts).join("\n");
+  const told = requests
+    .at(-1)!
+    .json.messages.filter(({ role }) => role === "tool")
+    .flatMap(texts)
+    .join("\n");
   assert.match(told, /# Palinode memory/);
   for (const name of ["palinode_search", "palinode_save", "/palinode status"]) assert.ok(told.includes(name), told);
 }

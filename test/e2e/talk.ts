@@ -17,7 +17,10 @@ const PRESSES = 8;
 /** Says each prompt in turn in one `cline -i --id ID`, and leaves. */
 export async function converse(scene: Scene, id: string, prompts: string[]): Promise<void> {
   const terminal = scene.sandbox.terminal("-i", "--id", id);
-  await terminal.until("the resumed conversation", () => terminal.shown().includes(READY) && terminal.shown().includes("Done:"));
+  await terminal.until(
+    "the resumed conversation",
+    () => terminal.shown().includes(READY) && terminal.shown().includes("Done:"),
+  );
   for (const prompt of prompts) await say(scene, id, terminal, prompt);
   await terminal.close();
 }

@@ -31,7 +31,10 @@ export function openTerminal(command: string[], options: TerminalOptions): Termi
   const helper = join(REPOSITORY, "test/e2e/terminal.py");
   const child = spawn(python, [helper, ...command], { cwd, env, stdio: ["pipe", "pipe", "pipe"], detached: true });
   let raw = "";
-  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => { raw += chunk.toString(); });
+  for (const stream of [child.stdout, child.stderr])
+    stream.on("data", (chunk: Buffer) => {
+      raw += chunk.toString();
+    });
   // Keys sent to a program that has just ended are nobody's error.
   child.stdin.on("error", () => {});
   const exited = new Promise<number>((resolve) => child.once("exit", (code) => resolve(code ?? 128)));

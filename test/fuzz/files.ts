@@ -6,7 +6,7 @@ import { createChat } from "../helpers/chat.ts";
 import type { Random } from "../helpers/random.ts";
 import type { Fuzzer } from "./driver.ts";
 import { checkRequests, checkResult, DEFAULT_CAPS } from "./promises.ts";
-import { answerFrom, API_URL, openStage, responseOf, type Stage } from "./stage.ts";
+import { API_URL, answerFrom, openStage, responseOf, type Stage } from "./stage.ts";
 import { mutated, SECRETS, someText, someValue, spoilt } from "./values.ts";
 
 type Files = ReadonlyMap<string, string>;
@@ -23,16 +23,24 @@ async function wholeFiles(stage: Stage): Promise<Files> {
   await resume(stage, stateDir, 2);
   // A trigger that finds no room is kept for the next prompt.
   await resume(stage, stateDir, 3, 150);
-  const names = readdirSync(stateDir, { recursive: true, encoding: "utf8" }).filter((name) => statSync(join(stateDir, name)).isFile());
+  const names = readdirSync(stateDir, { recursive: true, encoding: "utf8" }).filter((name) =>
+    statSync(join(stateDir, name)).isFile(),
+  );
   return new Map(names.map((name) => [name, readFileSync(join(stateDir, name), "utf8")]));
 }
 
 /** A process of the session: `prompts` prompts in its transcript. Captures are refused, so they stay on disk. */
-async function resume(stage: Stage, stateDir: string, prompts: number, recallMaxChars = DEFAULT_CAPS.recallMaxChars): Promise<void> {
+async function resume(
+  stage: Stage,
+  stateDir: string,
+  prompts: number,
+  recallMaxChars = DEFAULT_CAPS.recallMaxChars,
+): Promise<void> {
   const { network } = stage;
   const store = stage.newStore();
   network.forget();
-  network.answer = (request) => (request.path === "/session-end" ? new Response("{}", { status: 503 }) : responseOf(answerFrom(store, request)));
+  network.answer = (request) =>
+    request.path === "/session-end" ? new Response("{}", { status: 503 }) : responseOf(answerFrom(store, request));
   const plugin = stage.load({ apiUrl: API_URL, stateDir, minMessages: 1, recallThreshold: 0, recallMaxChars });
   const chat = createChat();
   for (let count = 1; count <= prompts; count += 1) {
@@ -51,7 +59,18 @@ async function resume(stage: Stage, stateDir: string, prompts: number, recallMax
 async function runCase(stage: Stage, whole: Files, random: Random): Promise<void> {
   const stateDir = stage.newFolder();
   for (const [name, text] of whole) write(stateDir, name, random.chance(0.4) ? spoiltFile(random, text) : text);
-  if (random.chance(0.3)) write(stateDir, random.pick(["queue/1-x.json", "queue/x", "tails/x.json", "queue/9999999999999-x.json.1-a.claim", "sessions/x.json"]), spoiltFile(random, random.pick([...whole.values()])));
+  if (random.chance(0.3))
+    write(
+      stateDir,
+      random.pick([
+        "queue/1-x.json",
+        "queue/x",
+        "tails/x.json",
+        "queue/9999999999999-x.json.1-a.claim",
+        "sessions/x.json",
+      ]),
+      spoiltFile(random, random.pick([...whole.values()])),
+    );
   await resume(stage, stateDir, random.below(3) + 2);
   rmSync(stateDir, { recursive: true, force: true });
 }

@@ -1,17 +1,15 @@
 // Looks for input that makes the plugin slow: a few nasty pieces, or a few messages, repeated. Four times as much may take
 // about four times as long; what takes sixteen times as long is a way to stop somebody's session.
 import assert from "node:assert/strict";
-import { safeLines } from "../../src/base/markup.ts";
+import { defuse, safeLines, stripOurBlocks } from "../../src/base/markup.ts";
+import { redact } from "../../src/base/redact.ts";
+import { oneLine, weigh } from "../../src/base/text.ts";
 import { captureOf, savedByAgent } from "../../src/capture/summary.ts";
 import type { Message } from "../../src/cline/messages.ts";
 import { bareWords, newestPrompt, promptKeys } from "../../src/cline/prompt.ts";
-import { stripOurBlocks } from "../../src/base/markup.ts";
-import { projectOf } from "../../src/settings/project.ts";
-import { queryOf } from "../../src/recall/search.ts";
-import { redact } from "../../src/base/redact.ts";
 import { createEntry, replay } from "../../src/recall/replay.ts";
-import { defuse } from "../../src/base/markup.ts";
-import { oneLine, weigh } from "../../src/base/text.ts";
+import { queryOf } from "../../src/recall/search.ts";
+import { projectOf } from "../../src/settings/project.ts";
 import type { Random } from "../helpers/random.ts";
 import { somePiece } from "./values.ts";
 
@@ -28,15 +26,27 @@ const ROUNDS = 3;
 
 /** What is done with a text. */
 const ON_TEXT: Readonly<Record<string, (text: string) => unknown>> = {
-  redact, defuse, oneLine, safeLines, weigh, stripOurBlocks, queryOf,
+  redact,
+  defuse,
+  oneLine,
+  safeLines,
+  weigh,
+  stripOurBlocks,
+  queryOf,
   bareWords: (text) => bareWords({ role: "user", content: [{ type: "text", text }] }),
-  captureOf: (text) => captureOf([{ role: "user", content: text }, { role: "assistant", content: text }]),
+  captureOf: (text) =>
+    captureOf([
+      { role: "user", content: text },
+      { role: "assistant", content: text },
+    ]),
   projectOf: (text) => projectOf("", text, [`origin: ${text}`]),
 };
 
 /** What is done with a transcript on each model call, and at the end of a run. */
 const ON_TRANSCRIPT: Readonly<Record<string, (transcript: Message[]) => unknown>> = {
-  promptKeys, captureOf, newestPrompt,
+  promptKeys,
+  captureOf,
+  newestPrompt,
   savedByAgent: (transcript) => savedByAgent(transcript, 1),
   replay(transcript) {
     const prompt = newestPrompt(transcript);
@@ -53,19 +63,32 @@ export function checkGrowth(random: Random): void {
   const text = (chars: number): string => head + piece.repeat(Math.ceil(chars / Math.max(1, piece.length))) + tail;
   checkEach(ON_TEXT, text, SMALL_CHARS, JSON.stringify([head, piece, tail]));
   const messages = Array.from({ length: random.below(3) + 1 }, () => someMessage(random));
-  const transcript = (count: number): Message[] => Array.from({ length: count }, (_, index) => messages[index % messages.length] as Message);
+  const transcript = (count: number): Message[] =>
+    Array.from({ length: count }, (_, index) => messages[index % messages.length] as Message);
   checkEach(ON_TRANSCRIPT, transcript, SMALL_MESSAGES, JSON.stringify(messages));
 }
 
 function someMessage(random: Random): Message {
   const content = random.pick<unknown>([
-    somePiece(random), [{ type: "text", text: `<user_input>${somePiece(random)}</user_input>` }],
-    [{ type: "tool-call", toolCallId: "c", toolName: "palinode_session_end", input: {} }], [{ type: "tool-result", toolCallId: "c", toolName: "editor", output: [] }],
+    somePiece(random),
+    [{ type: "text", text: `<user_input>${somePiece(random)}</user_input>` }],
+    [{ type: "tool-call", toolCallId: "c", toolName: "palinode_session_end", input: {} }],
+    [{ type: "tool-result", toolCallId: "c", toolName: "editor", output: [] }],
   ]);
-  return { role: random.pick(["user", "user", "assistant", "tool"]), content, ...(random.chance(0.3) ? { id: "m1" } : {}), ...(random.chance(0.2) ? { metadata: { kind: "compaction" } } : {}) };
+  return {
+    role: random.pick(["user", "user", "assistant", "tool"]),
+    content,
+    ...(random.chance(0.3) ? { id: "m1" } : {}),
+    ...(random.chance(0.2) ? { metadata: { kind: "compaction" } } : {}),
+  };
 }
 
-function checkEach<T>(work: Readonly<Record<string, (input: T) => unknown>>, make: (size: number) => T, size: number, what: string): void {
+function checkEach<T>(
+  work: Readonly<Record<string, (input: T) => unknown>>,
+  make: (size: number) => T,
+  size: number,
+  what: string,
+): void {
   for (const [name, run] of Object.entries(work)) {
     const once = elapsed(run, make(4 * size));
     assert.ok(once < MAX_MS, `${name} takes ${Math.round(once)} ms for ${what}, ${4 * size} of it`);

@@ -10,8 +10,14 @@ const [cases = "10000", kind = ""] = process.argv.slice(2);
 const seed = fuzzSeed(Date.now() % 2 ** 31);
 console.log(`PALINODE_FUZZ_SEED=${seed}`);
 // Times are only compared here: in `npm test` two files share two cores. Each case is fifty times the work of another.
-const growth = { name: "growth of time", share: 1 / 50, open: async () => ({ run: async (random: Random) => checkGrowth(random), close: () => undefined }) };
-for (const { name, open, share } of [...FUZZERS.map((fuzzer) => ({ ...fuzzer, share: 1 })), growth].filter((fuzzer) => fuzzer.name.includes(kind))) {
+const growth = {
+  name: "growth of time",
+  share: 1 / 50,
+  open: async () => ({ run: async (random: Random) => checkGrowth(random), close: () => undefined }),
+};
+for (const { name, open, share } of [...FUZZERS.map((fuzzer) => ({ ...fuzzer, share: 1 })), growth].filter((fuzzer) =>
+  fuzzer.name.includes(kind),
+)) {
   const start = performance.now();
   const count = Math.ceil(Number(cases) * share);
   try {

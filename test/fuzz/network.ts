@@ -46,7 +46,9 @@ export function openNetwork(): Network {
     requests.push(request);
     const { signal } = init;
     if (signal?.aborted) throw signal.reason;
-    const ended = new Promise<never>((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason), { once: true }));
+    const ended = new Promise<never>((_, reject) =>
+      signal?.addEventListener("abort", () => reject(signal.reason), { once: true }),
+    );
     return Promise.race([answerTo(request), ended]);
   };
   return network;
@@ -56,7 +58,10 @@ function read(address: string, init: RequestInit): Request {
   const url = new URL(address);
   const text = typeof init.body === "string" ? init.body : "";
   return {
-    url, text, method: init.method ?? "GET", path: url.pathname,
+    url,
+    text,
+    method: init.method ?? "GET",
+    path: url.pathname,
     query: Object.fromEntries(url.searchParams),
     headers: Object.fromEntries(new Headers(init.headers)),
     body: text === "" ? undefined : JSON.parse(text),

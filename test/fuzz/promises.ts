@@ -1,7 +1,7 @@
 // What holds whatever a host, a server or a file says: the promises of DESIGN.md as checks on one hook call.
 import assert from "node:assert/strict";
-import { PRIVATE, RECALLED, SECRETS } from "./values.ts";
 import type { Request } from "./network.ts";
+import { PRIVATE, RECALLED, SECRETS } from "./values.ts";
 
 /** Caps that the settings of a case put on what is injected. */
 export interface Caps {
@@ -21,7 +21,8 @@ interface Block {
 }
 
 /** Tags and markers that must not be readable in what memory says, hidden characters and odd letters aside. */
-const FORGED = /<[\s/]*(?:palinode|user_input|user_command|system|hook_context|environment_details|mode_notice|task\b|invoke|parameter)|<\||\[\s*SYSTEM\b/i;
+const FORGED =
+  /<[\s/]*(?:palinode|user_input|user_command|system|hook_context|environment_details|mode_notice|task\b|invoke|parameter)|<\||\[\s*SYSTEM\b/i;
 
 /**
  * Checks what `beforeModel` returned for a request: nothing, or the host's own messages as they are with blocks among
@@ -42,7 +43,10 @@ export function checkResult(host: readonly unknown[], result: unknown, caps: Cap
     texts.push(checkBlock(message as Block, caps));
     ids.add((message as Block).id);
     const isLast = next === host.length;
-    assert.ok(isLast || !callsTools(host[next - 1]), `a block between a tool call and its result: ${JSON.stringify(host.slice(next - 1, next + 1))}`);
+    assert.ok(
+      isLast || !callsTools(host[next - 1]),
+      `a block between a tool call and its result: ${JSON.stringify(host.slice(next - 1, next + 1))}`,
+    );
   }
   assert.equal(next, host.length, "all messages of the host, in order");
   assert.equal(ids.size, texts.length, "a block twice");
@@ -53,16 +57,26 @@ export function checkResult(host: readonly unknown[], result: unknown, caps: Cap
 
 function checkBlock(block: Block, caps: Caps): string {
   const { id, role, content, createdAt, metadata, ...rest } = block;
-  assert.deepEqual([role, metadata, rest], ["user", { kind: "palinode-recall" }, {}], "a message that is neither the host's nor a block");
+  assert.deepEqual(
+    [role, metadata, rest],
+    ["user", { kind: "palinode-recall" }, {}],
+    "a message that is neither the host's nor a block",
+  );
   assert.match(id, /^palinode-(?:digest|recall|repair)-[\w-]+$/);
   assert.ok(Number.isFinite(createdAt));
-  assert.deepEqual(content.map((part) => Object.keys(part)), [["type", "text"]]);
+  assert.deepEqual(
+    content.map((part) => Object.keys(part)),
+    [["type", "text"]],
+  );
   const text = content[0]?.text ?? "";
   const inside = /^<palinode-memory>\n(## Palinode [^\n]+)\n([\s\S]*)\n<\/palinode-memory>$/.exec(text);
   assert.ok(inside, `no whole block: ${JSON.stringify(text)}`);
   assert.ok(text.isWellFormed(), "half a character");
   assert.ok(!FORGED.test(readable(inside[2] ?? "")), `memory forges what is the host's: ${JSON.stringify(text)}`);
-  assert.ok(!/[\u0000-\u0008\u000b-\u001f\u007f\u200b\u202a-\u202e\u2066-\u2069\ufeff]/.test(text), "control characters");
+  assert.ok(
+    !/[\u0000-\u0008\u000b-\u001f\u007f\u200b\u202a-\u202e\u2066-\u2069\ufeff]/.test(text),
+    "control characters",
+  );
   const cap = inside[1]?.includes("session start") ? caps.injectMaxChars : caps.recallMaxChars;
   assert.ok(text.length <= cap, `${text.length} characters where ${cap} are allowed`);
   return text;
@@ -86,7 +100,10 @@ export function checkRequests(requests: readonly Request[], token = ""): void {
     assert.ok(path !== "/session-end" || !text.includes(RECALLED), `memory was captured back: ${text}`);
     assert.ok(token === "" || !said.includes(token), `the token is in a request to ${path}`);
     const { summary } = JSON.parse(text || "{}") as { summary?: string };
-    assert.ok(summary === undefined || (summary.length <= 1200 && summary.isWellFormed()), "a summary over its cap, or half a character");
+    assert.ok(
+      summary === undefined || (summary.length <= 1200 && summary.isWellFormed()),
+      "a summary over its cap, or half a character",
+    );
     assert.ok(headers.authorization === undefined || mayCarry(url), `the token was sent to ${url.origin}`);
   }
 }
@@ -94,6 +111,18 @@ export function checkRequests(requests: readonly Request[], token = ""): void {
 /** Written again, from RFC 1918, 3927, 4193 and 4291, and not from the client's own test. */
 export function mayCarry({ protocol, hostname }: URL): boolean {
   const [a = 0, b = 0] = hostname.split(".").map(Number);
-  const isPrivate4 = /^\d+(?:\.\d+){3}$/.test(hostname) && (a === 127 || a === 10 || (a === 192 && b === 168) || (a === 169 && b === 254) || (a === 172 && b >= 16 && b <= 31));
-  return protocol === "https:" || hostname === "localhost" || hostname.endsWith(".localhost") || isPrivate4 || /^\[(?:::1|f[cd]..:.*|fe[89ab].:.*|::ffff:(?:7f|0?a)[0-9a-f]{2}:.*|::ffff:c0a8:.*)\]$/.test(hostname);
+  const isPrivate4 =
+    /^\d+(?:\.\d+){3}$/.test(hostname) &&
+    (a === 127 ||
+      a === 10 ||
+      (a === 192 && b === 168) ||
+      (a === 169 && b === 254) ||
+      (a === 172 && b >= 16 && b <= 31));
+  return (
+    protocol === "https:" ||
+    hostname === "localhost" ||
+    hostname.endsWith(".localhost") ||
+    isPrivate4 ||
+    /^\[(?:::1|f[cd]..:.*|fe[89ab].:.*|::ffff:(?:7f|0?a)[0-9a-f]{2}:.*|::ffff:c0a8:.*)\]$/.test(hostname)
+  );
 }

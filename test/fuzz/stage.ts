@@ -4,13 +4,13 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { PalinodeOptions } from "../../src/settings/settings.ts";
 import type { PalinodePlugin } from "../../src/plugin.ts";
+import type { PalinodeOptions } from "../../src/settings/settings.ts";
 import { createApiCapture } from "../helpers/host-inprocess.ts";
-import { createStore, type MemoryInput } from "../palinode/server.ts";
 import { answerTo } from "../palinode/routes.ts";
+import { createStore, type MemoryInput } from "../palinode/server.ts";
 import type { Answer, Store } from "../palinode/store.ts";
-import { openNetwork, type Network, type Request } from "./network.ts";
+import { type Network, openNetwork, type Request } from "./network.ts";
 import { RECALLED } from "./values.ts";
 
 declare const REPOSITORY: string;
@@ -25,7 +25,9 @@ const MEMORIES: MemoryInput[] = [
   { file: "m/retry.md", body: `why the checkout test has a retry of the api ${RECALLED}` },
   { file: "m/pnpm.md", body: `pnpm and 継続 デプロイ ${RECALLED}` },
 ];
-const TRIGGERS = [{ description: "roll back the deploy", memory_file: "m/rollback.md", threshold: 0.3, cooldown_hours: 0 }];
+const TRIGGERS = [
+  { description: "roll back the deploy", memory_file: "m/rollback.md", threshold: 0.3, cooldown_hours: 0 },
+];
 
 export interface Stage {
   readonly network: Network;
@@ -43,15 +45,25 @@ export interface Stage {
 /** Opens a stage. The environment has no setting of the plugin while it is open, and no home but its own. */
 export async function openStage(): Promise<Stage> {
   const folder = mkdtempSync(join(tmpdir(), "palinode-fuzz-"));
-  const { createPalinodePlugin } = await import(pathToFileURL(join(REPOSITORY, "dist/palinode.js")).href) as { createPalinodePlugin(options: PalinodeOptions): PalinodePlugin };
+  const { createPalinodePlugin } = (await import(pathToFileURL(join(REPOSITORY, "dist/palinode.js")).href)) as {
+    createPalinodePlugin(options: PalinodeOptions): PalinodePlugin;
+  };
   const network = openNetwork();
   const restore = withEnvironment({ HOME: folder });
   let cases = 0;
   return {
-    network, folder,
+    network,
+    folder,
     newFolder: () => join(folder, String((cases += 1))),
-    newStore: (more) => createStore({ memories: MEMORIES, triggers: TRIGGERS, rateLimits: { search: 1e9, write: 1e9 }, ...more }),
-    load(options, context = { session: { sessionId: SESSION_ID }, workspaceInfo: { rootPath: folder, associatedRemoteUrls: [REMOTE] } }) {
+    newStore: (more) =>
+      createStore({ memories: MEMORIES, triggers: TRIGGERS, rateLimits: { search: 1e9, write: 1e9 }, ...more }),
+    load(
+      options,
+      context = {
+        session: { sessionId: SESSION_ID },
+        workspaceInfo: { rootPath: folder, associatedRemoteUrls: [REMOTE] },
+      },
+    ) {
       const plugin = createPalinodePlugin(options);
       plugin.setup(createApiCapture().api, context);
       return plugin;
@@ -78,10 +90,16 @@ export function withEnvironment(variables: Record<string, string | undefined>): 
 /** Answers as the stand-in does. It refuses no call of ours for its form. */
 export function answerFrom(store: Store, request: Request): Answer {
   const answer = answerTo(store, request, { token: undefined, isTooLarge: false });
-  assert.ok(![400, 405, 413, 422].includes(answer.status), `${request.path} refuses ${request.text}: ${JSON.stringify(answer.body)}`);
+  assert.ok(
+    ![400, 405, 413, 422].includes(answer.status),
+    `${request.path} refuses ${request.text}: ${JSON.stringify(answer.body)}`,
+  );
   return answer;
 }
 
 export function responseOf({ status, body, headers }: Answer): Response {
-  return new Response(typeof body === "string" ? body : JSON.stringify(body), { status, headers: { "content-type": "application/json", ...headers } });
+  return new Response(typeof body === "string" ? body : JSON.stringify(body), {
+    status,
+    headers: { "content-type": "application/json", ...headers },
+  });
 }

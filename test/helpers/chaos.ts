@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Chat, createChat, injected, type Message, textOf, wire } from "./chat.ts";
 import type { Palinode } from "../palinode/server.ts";
+import { type Chat, createChat, injected, type Message, textOf, wire } from "./chat.ts";
 import { present } from "./scene.ts";
 
 declare const REPOSITORY: string;
@@ -25,7 +25,9 @@ export function createClock(folder: string): Clock {
     writeFileSync(`${offsetFile}.new`, String(offset));
     renameSync(`${offsetFile}.new`, offsetFile);
   };
-  writeFileSync(file, `
+  writeFileSync(
+    file,
+    `
     import fs from "node:fs";
     import { syncBuiltinESMExports } from "node:module";
     const RealDate = Date;
@@ -38,7 +40,8 @@ export function createClock(folder: string): Clock {
     fs.writeFileSync = (path, ...rest) => { write(path, ...rest); fs.utimesSync(path, new Date(), new Date()); };
     syncBuiltinESMExports();
     export default (await import(${JSON.stringify(`file://${join(REPOSITORY, "dist/palinode.js")}`)})).default;
-  `);
+  `,
+  );
   move(0);
   return { file, now: () => Date.now() + offset, move };
 }
@@ -61,22 +64,29 @@ export type Talk = {
 
 type Fold = { from: number; summary: (count: number) => Message };
 
-export function createTalk(sessionId: string, conversationId: string, earlier?: { messages: readonly Message[]; fold: Fold | undefined }): Talk {
+export function createTalk(
+  sessionId: string,
+  conversationId: string,
+  earlier?: { messages: readonly Message[]; fold: Fold | undefined },
+): Talk {
   const chat = createChat({ conversationId, agentId: `agent of ${conversationId}` });
   earlier?.messages.forEach((message) => chat.add(message));
   let fold = earlier?.fold;
   let requests = 0;
-  const promptIndexes = (): number[] => chat.messages.flatMap((message, index) => (message.role === "user" ? [index] : []));
+  const promptIndexes = (): number[] =>
+    chat.messages.flatMap((message, index) => (message.role === "user" ? [index] : []));
   return {
     sessionId,
     chat,
-    request: () => (fold === undefined ? [...chat.messages] : [fold.summary((requests += 1)), ...chat.messages.slice(fold.from)]),
+    request: () =>
+      fold === undefined ? [...chat.messages] : [fold.summary((requests += 1)), ...chat.messages.slice(fold.from)],
     prompts: () => promptIndexes().length,
     compact(kind) {
       const prompts = promptIndexes();
       const last = prompts.at(-1) ?? 0;
       const from = kind === "agentic" ? (prompts.at(-2) ?? 0) : last + 1;
-      if (prompts.length >= 3) fold = { from, summary: (kind === "agentic" ? agenticSummary : basicSummary)(chat.messages.slice(0, from)) };
+      if (prompts.length >= 3)
+        fold = { from, summary: (kind === "agentic" ? agenticSummary : basicSummary)(chat.messages.slice(0, from)) };
     },
     undo(back) {
       chat.messages.splice(promptIndexes().at(-back) ?? 0);
@@ -91,45 +101,81 @@ function agenticSummary(folded: readonly Message[]): Fold["summary"] {
   const text = `Context summary:\n\nDone: ${folded.length} messages.`;
   const generatedAt = (folded.at(-1)?.createdAt ?? 0) + 1;
   return (count) => ({
-    id: `msg_${folded.length}_${count}`, role: "user", content: [{ type: "text", text }], createdAt: generatedAt + count,
-    metadata: { kind: "compaction_summary", displayRole: "system", userRunSpan: folded.length, summary: text, details: { readFiles: [], modifiedFiles: [] }, generatedAt },
+    id: `msg_${folded.length}_${count}`,
+    role: "user",
+    content: [{ type: "text", text }],
+    createdAt: generatedAt + count,
+    metadata: {
+      kind: "compaction_summary",
+      displayRole: "system",
+      userRunSpan: folded.length,
+      summary: text,
+      details: { readFiles: [], modifiedFiles: [] },
+      generatedAt,
+    },
   });
 }
 
 /** All prompts in one message with the first one's id. */
 function basicSummary(folded: readonly Message[]): Fold["summary"] {
   const prompts = folded.filter((message) => message.role === "user");
-  const notice = { type: "text", text: `<SYSTEM_NOTICE>\nEarlier context was compacted: ${folded.length} messages.</SYSTEM_NOTICE>` };
-  const content = prompts.flatMap((message, index) => [...(index === prompts.length - 1 ? [notice] : []), ...(message.content as object[])]);
+  const notice = {
+    type: "text",
+    text: `<SYSTEM_NOTICE>\nEarlier context was compacted: ${folded.length} messages.</SYSTEM_NOTICE>`,
+  };
+  const content = prompts.flatMap((message, index) => [
+    ...(index === prompts.length - 1 ? [notice] : []),
+    ...(message.content as object[]),
+  ]);
   return () => ({
-    ...prompts[0], role: "user", content,
-    metadata: { userRunSpan: prompts.length, kind: "compaction", reason: "auto_compaction", displayRole: "system", messagesRemoved: folded.length - 1 },
+    ...prompts[0],
+    role: "user",
+    content,
+    metadata: {
+      userRunSpan: prompts.length,
+      kind: "compaction",
+      reason: "auto_compaction",
+      displayRole: "system",
+      messagesRemoved: folded.length - 1,
+    },
   });
 }
 
 /** What the host sent stays as it is, no block parts a call from its result, and no memory is twice in view. */
 export function checkRequest(host: readonly Message[], sent: readonly Message[]): void {
-  assert.deepEqual(wire(sent.filter((message) => injected([message]).length === 0)), wire(host), "the host's messages stay");
+  assert.deepEqual(
+    wire(sent.filter((message) => injected([message]).length === 0)),
+    wire(host),
+    "the host's messages stay",
+  );
   for (const [index, message] of sent.entries()) {
     const before = sent[index - 1]?.content as { type: string }[] | undefined;
-    if (injected([message]).length > 0) assert.ok(!before?.some((part) => part.type === "tool-call"), "a block between a call and its result");
+    if (injected([message]).length > 0)
+      assert.ok(!before?.some((part) => part.type === "tool-call"), "a block between a call and its result");
   }
   const blocks = injected(sent).map(textOf);
   const digests = blocks.filter((text) => text.includes("(session start)"));
   assert.ok(digests.length <= 1, "the digest twice");
-  const shown = blocks.filter((text) => !digests.includes(text)).flatMap((text) => [
-    // A day's notes and a status grow: those are the same memory only with the same words.
-    ...[...text.matchAll(/^- \[([^\]]+)\].*$/gm)].map((match) => (match[1]?.startsWith("m/") ? match[1] : match[0])),
-    // One whose file could not be read shows its description alone.
-    ...[...text.matchAll(/^### Trigger fired: (.+)\n(?!\(its text stands further up\)|.*\n\(the file could not be read\))/gm)].map((match) => match[1]),
-  ]);
+  const shown = blocks
+    .filter((text) => !digests.includes(text))
+    .flatMap((text) => [
+      // A day's notes and a status grow: those are the same memory only with the same words.
+      ...[...text.matchAll(/^- \[([^\]]+)\].*$/gm)].map((match) => (match[1]?.startsWith("m/") ? match[1] : match[0])),
+      // One whose file could not be read shows its description alone.
+      ...[
+        ...text.matchAll(
+          /^### Trigger fired: (.+)\n(?!\(its text stands further up\)|.*\n\(the file could not be read\))/gm,
+        ),
+      ].map((match) => match[1]),
+    ]);
   assert.deepEqual(shown.toSorted(), [...new Set(shown)].sort(), "a memory twice in view");
 }
 
 /** Neither a secret nor anything injected was sent; nothing was captured twice. */
 export function checkServer(server: Palinode, forbidden: readonly string[], from = 0): void {
   for (const { path, text, query } of server.requests.slice(from)) {
-    for (const word of forbidden) assert.ok(!`${text} ${JSON.stringify(query)}`.includes(word), `${word} in a body of ${path}`);
+    for (const word of forbidden)
+      assert.ok(!`${text} ${JSON.stringify(query)}`.includes(word), `${word} in a body of ${path}`);
   }
   const captured = server.sessions.map(captureKey);
   assert.deepEqual(captured.toSorted(), [...new Set(captured)].sort(), "a capture twice");

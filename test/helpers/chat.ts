@@ -1,8 +1,19 @@
 // A conversation as Cline keeps it: prompts, answers, tool calls and results, as the payloads that hooks receive. Shapes
 // follow test/recordings/hooks.
 
-export type Message = { id?: string; role: string; content: unknown; createdAt?: number; metadata?: Record<string, unknown>; modelInfo?: { id: string; provider: string } };
-export type Payload = { snapshot: Record<string, unknown>; request?: Record<string, unknown>; result?: Record<string, unknown> };
+export type Message = {
+  id?: string;
+  role: string;
+  content: unknown;
+  createdAt?: number;
+  metadata?: Record<string, unknown>;
+  modelInfo?: { id: string; provider: string };
+};
+export type Payload = {
+  snapshot: Record<string, unknown>;
+  request?: Record<string, unknown>;
+  result?: Record<string, unknown>;
+};
 
 export type Chat = {
   readonly messages: Message[];
@@ -20,7 +31,9 @@ export type Chat = {
 };
 
 /** Returns an empty conversation. Ids and times follow from a count, so equal scripts give equal bytes. */
-export function createChat(options: { conversationId?: string; agentId?: string; parentAgentId?: string; withIds?: boolean } = {}): Chat {
+export function createChat(
+  options: { conversationId?: string; agentId?: string; parentAgentId?: string; withIds?: boolean } = {},
+): Chat {
   const { conversationId = "conv_1", agentId = "agent_1", parentAgentId, withIds = true } = options;
   const messages: Message[] = [];
   let count = 0;
@@ -29,35 +42,75 @@ export function createChat(options: { conversationId?: string; agentId?: string;
     count += 1;
     const added: Message = {
       ...(withIds ? { id: `${conversationId}-m${count}` } : {}),
-      role: "user", content: [], createdAt: 1_796_000_000_000 + count * 1000, ...message,
+      role: "user",
+      content: [],
+      createdAt: 1_796_000_000_000 + count * 1000,
+      ...message,
     };
     messages.push(added);
     return added;
   }
 
   function snapshot(): Record<string, unknown> {
-    return { agentId, ...(parentAgentId === undefined ? {} : { parentAgentId }), conversationId, runId: `run_${count}`, status: "running", iteration: 1, messages: copy(messages), pendingToolCalls: [] };
+    return {
+      agentId,
+      ...(parentAgentId === undefined ? {} : { parentAgentId }),
+      conversationId,
+      runId: `run_${count}`,
+      status: "running",
+      iteration: 1,
+      messages: copy(messages),
+      pendingToolCalls: [],
+    };
   }
 
   return {
     messages,
     add,
-    say: (words, extra) => add({ role: "user", content: [{ type: "text", text: `<user_input mode="act">${words}</user_input>` }], ...extra }),
-    answer: (text) => add({ role: "assistant", content: [{ type: "text", text }], modelInfo: { id: "fake", provider: "openai-compatible" } }),
+    say: (words, extra) =>
+      add({
+        role: "user",
+        content: [{ type: "text", text: `<user_input mode="act">${words}</user_input>` }],
+        ...extra,
+      }),
+    answer: (text) =>
+      add({
+        role: "assistant",
+        content: [{ type: "text", text }],
+        modelInfo: { id: "fake", provider: "openai-compatible" },
+      }),
     tool(name, input, output, isError) {
       const toolCallId = `call_${count}`;
       add({ role: "assistant", content: [{ type: "tool-call", toolCallId, toolName: name, input }] });
-      return add({ role: "tool", content: [{ type: "tool-result", toolCallId, toolName: name, output, ...(isError === undefined ? {} : { isError }) }] });
+      return add({
+        role: "tool",
+        content: [
+          { type: "tool-result", toolCallId, toolName: name, output, ...(isError === undefined ? {} : { isError }) },
+        ],
+      });
     },
-    beforeModel: (request = messages) => ({ snapshot: snapshot(), request: { systemPrompt: "You are Cline.", messages: copy(request), tools: [], options: {} } }),
-    afterRun: (status = "completed") => ({ snapshot: { ...snapshot(), status }, result: { status, messages: copy(messages) } }),
+    beforeModel: (request = messages) => ({
+      snapshot: snapshot(),
+      request: { systemPrompt: "You are Cline.", messages: copy(request), tools: [], options: {} },
+    }),
+    afterRun: (status = "completed") => ({
+      snapshot: { ...snapshot(), status },
+      result: { status, messages: copy(messages) },
+    }),
   };
 }
 
 /** Returns the output of `run_commands` for one command. */
 export function commandOutput(command: string, text: string, exitCode = 0): unknown {
   if (exitCode === 0) return [{ query: command, result: text, success: true }];
-  return [{ query: command, result: `[Command exited with code ${exitCode}]\n${text}`, error: `Command exited with code ${exitCode}`, success: false }];
+  return [
+    {
+      query: command,
+      result: `[Command exited with code ${exitCode}]\n${text}`,
+      error: `Command exited with code ${exitCode}`,
+      success: false,
+    },
+  ];
 }
 
 /** Returns the messages that a request carries after a hook answered: its own, or the hook's. */

@@ -48,7 +48,11 @@ export function createHome(t: TestContext, env: Record<string, string> = {}): Ho
     return join(home, path);
   };
   return {
-    home, workspace, clineDir, env: all, write,
+    home,
+    workspace,
+    clineDir,
+    env: all,
+    write,
     target: join(clineDir, "plugins/palinode.js"),
     run: (...args) => runFile(FILE, args, workspace, all),
     program: (name, script) => chmodSync(write(`bin/${name}`, `#!/bin/sh\n${script}\n`), 0o755),
@@ -56,11 +60,20 @@ export function createHome(t: TestContext, env: Record<string, string> = {}): Ho
 }
 
 /** Runs a file under this Node to its end. */
-export async function runFile(file: string, args: readonly string[], cwd: string, env: Record<string, string>): Promise<Outcome> {
+export async function runFile(
+  file: string,
+  args: readonly string[],
+  cwd: string,
+  env: Record<string, string>,
+): Promise<Outcome> {
   const child = spawn(process.execPath, [file, ...args], { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
   let [stdout, stderr] = ["", ""];
-  child.stdout.on("data", (chunk: Buffer) => { stdout += chunk.toString(); });
-  child.stderr.on("data", (chunk: Buffer) => { stderr += chunk.toString(); });
+  child.stdout.on("data", (chunk: Buffer) => {
+    stdout += chunk.toString();
+  });
+  child.stderr.on("data", (chunk: Buffer) => {
+    stderr += chunk.toString();
+  });
   const code = await new Promise<number>((resolve) => child.once("close", (status) => resolve(status ?? 128)));
   return { code, stdout, stderr, json: () => JSON.parse(stdout) as unknown };
 }

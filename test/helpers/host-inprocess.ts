@@ -10,7 +10,11 @@ export type RegisteredTool = {
 
 export type RegisteredCommand = { name: string; description?: string; handler?: (input: string) => unknown };
 
-export type RegisteredRule = { id: string; content: string | (() => string | Promise<string>); whenToolAvailable?: string };
+export type RegisteredRule = {
+  id: string;
+  content: string | (() => string | Promise<string>);
+  whenToolAvailable?: string;
+};
 
 export type ApiCapture = {
   tools: RegisteredTool[];

@@ -17,7 +17,15 @@ export interface Home {
   readonly folder: string;
   readonly env: Record<string, string>;
   /** Runs `node dist/palinode.js WORDS` with nothing but this home around it. */
-  run(words: readonly string[], options?: { cwd?: string; env?: Record<string, string>; interruptWhen?: (err: string) => boolean; closeAfterFirst?: boolean }): Promise<Ran>;
+  run(
+    words: readonly string[],
+    options?: {
+      cwd?: string;
+      env?: Record<string, string>;
+      interruptWhen?: (err: string) => boolean;
+      closeAfterFirst?: boolean;
+    },
+  ): Promise<Ran>;
   write(file: string, content: unknown): string;
   /** Adds a session of the CLI: prompts and answers in turn. */
   session(id: string, talk: readonly string[], manifest?: Record<string, unknown>): string;
@@ -43,9 +51,15 @@ export function openHome(t: TestContext): Home {
   }
 
   return {
-    folder, env, write,
+    folder,
+    env,
+    write,
     async run(words, { cwd = folder, env: more = {}, interruptWhen, closeAfterFirst = false } = {}) {
-      const child = spawn(process.execPath, [join(REPOSITORY, "dist/palinode.js"), ...words], { cwd, env: { ...env, ...more }, stdio: ["ignore", "pipe", "pipe"] });
+      const child = spawn(process.execPath, [join(REPOSITORY, "dist/palinode.js"), ...words], {
+        cwd,
+        env: { ...env, ...more },
+        stdio: ["ignore", "pipe", "pipe"],
+      });
       let [out, err] = ["", ""];
       let isInterrupted = false;
       child.stdout.setEncoding("utf8").on("data", (text: string) => {
@@ -62,31 +76,97 @@ export function openHome(t: TestContext): Home {
     },
     session(id, talk, manifest = {}) {
       const messages = talk.map((text, index) => ({
-        id: `${id}-${index}`, role: index % 2 === 0 ? "user" : "assistant", ts: 1_700_000_000_000 + index,
+        id: `${id}-${index}`,
+        role: index % 2 === 0 ? "user" : "assistant",
+        ts: 1_700_000_000_000 + index,
         content: [{ type: "text", text: index % 2 === 0 ? `<user_input mode="act">${text}</user_input>` : text }],
       }));
-      write(`.cline/data/sessions/${id}/${id}.json`, { version: 1, session_id: id, cwd: join(folder, "shop"), model: "m", started_at: "2026-01-02T03:04:05.000Z", ended_at: "2026-01-02T04:00:00.000Z", ...manifest });
-      return write(`.cline/data/sessions/${id}/${id}.messages.json`, { version: 1, agent: "lead", sessionId: id, messages });
+      write(`.cline/data/sessions/${id}/${id}.json`, {
+        version: 1,
+        session_id: id,
+        cwd: join(folder, "shop"),
+        model: "m",
+        started_at: "2026-01-02T03:04:05.000Z",
+        ended_at: "2026-01-02T04:00:00.000Z",
+        ...manifest,
+      });
+      return write(`.cline/data/sessions/${id}/${id}.messages.json`, {
+        version: 1,
+        agent: "lead",
+        sessionId: id,
+        messages,
+      });
     },
     task(root, id, messages, entry) {
       if (entry) entries.set(root, [...(entries.get(root) ?? []), { id, ...entry }]);
       if (entry) write(`${root}/state/taskHistory.json`, entries.get(root));
       return write(`${root}/tasks/${id}/api_conversation_history.json`, messages);
     },
-    recordings: () => cpSync(join(REPOSITORY, "test/recordings/sessions"), join(folder, ".cline/data/sessions"), { recursive: true }),
+    recordings: () =>
+      cpSync(join(REPOSITORY, "test/recordings/sessions"), join(folder, ".cline/data/sessions"), { recursive: true }),
   };
 }
 
 /** A task to the letter of the extension's format, with every tool of its own in it. */
 export const LEGACY_TASK = [
-  { role: "user", content: [{ type: "text", text: "<task>\nFix the flaky login test\n</task>" }, { type: "text", text: "<environment_details>\n# Current Working Directory (/w/old-shop) Files\nsecret-file.ts\n</environment_details>" }] },
-  { role: "assistant", content: [{ type: "text", text: "<thinking>PONDERED</thinking>\nI run the tests.\n\n<execute_command>\n<command>npm test</command>\n<requires_approval>false</requires_approval>\n</execute_command>" }] },
-  { role: "user", content: [{ type: "text", text: "[execute_command for 'npm test'] Result:" }, { type: "text", text: "Command failed with exit code 7.\nOutput:\nLOGIN PRINTED" }, { type: "text", text: "<environment_details>\nx\n</environment_details>" }] },
+  {
+    role: "user",
+    content: [
+      { type: "text", text: "<task>\nFix the flaky login test\n</task>" },
+      {
+        type: "text",
+        text: "<environment_details>\n# Current Working Directory (/w/old-shop) Files\nsecret-file.ts\n</environment_details>",
+      },
+    ],
+  },
+  {
+    role: "assistant",
+    content: [
+      {
+        type: "text",
+        text: "<thinking>PONDERED</thinking>\nI run the tests.\n\n<execute_command>\n<command>npm test</command>\n<requires_approval>false</requires_approval>\n</execute_command>",
+      },
+    ],
+  },
+  {
+    role: "user",
+    content: [
+      { type: "text", text: "[execute_command for 'npm test'] Result:" },
+      { type: "text", text: "Command failed with exit code 7.\nOutput:\nLOGIN PRINTED" },
+      { type: "text", text: "<environment_details>\nx\n</environment_details>" },
+    ],
+  },
   { role: "assistant", content: "<read_file>\n<path>src/login.ts</path>\n</read_file>" },
   { role: "user", content: "[read_file for 'src/login.ts'] Result:\nthe <answer>NOBODY SAID</answer> of a file" },
-  { role: "assistant", content: "<replace_in_file>\n<path>src/login.ts</path>\n<diff>\n------- SEARCH\nold\n=======\nREPLACED TEXT\n+++++++ REPLACE\n</diff>\n</replace_in_file>" },
-  { role: "user", content: [{ type: "text", text: "[replace_in_file for 'src/login.ts'] Result:" }, { type: "text", text: "The content was successfully saved to src/login.ts." }] },
-  { role: "assistant", content: "<write_to_file>\n<path>src/denied.ts</path>\n<content>\nx\n</content>\n</write_to_file>" },
-  { role: "user", content: [{ type: "text", text: "[write_to_file for 'src/denied.ts'] Result:" }, { type: "text", text: "The user denied this operation and provided the following feedback:\n<feedback>\nLeave that file alone\n</feedback>" }] },
-  { role: "assistant", content: "Decision: retry the login once.\n<attempt_completion>\n<result>\nThe login test is stable now.\n</result>\n</attempt_completion>" },
+  {
+    role: "assistant",
+    content:
+      "<replace_in_file>\n<path>src/login.ts</path>\n<diff>\n------- SEARCH\nold\n=======\nREPLACED TEXT\n+++++++ REPLACE\n</diff>\n</replace_in_file>",
+  },
+  {
+    role: "user",
+    content: [
+      { type: "text", text: "[replace_in_file for 'src/login.ts'] Result:" },
+      { type: "text", text: "The content was successfully saved to src/login.ts." },
+    ],
+  },
+  {
+    role: "assistant",
+    content: "<write_to_file>\n<path>src/denied.ts</path>\n<content>\nx\n</content>\n</write_to_file>",
+  },
+  {
+    role: "user",
+    content: [
+      { type: "text", text: "[write_to_file for 'src/denied.ts'] Result:" },
+      {
+        type: "text",
+        text: "The user denied this operation and provided the following feedback:\n<feedback>\nLeave that file alone\n</feedback>",
+      },
+    ],
+  },
+  {
+    role: "assistant",
+    content:
+      "Decision: retry the login once.\n<attempt_completion>\n<result>\nThe login test is stable now.\n</result>\n</attempt_completion>",
+  },
 ];

@@ -4,8 +4,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
-import { type Chat, createChat, injected, type Message, sent, textOf } from "./chat.ts";
 import { type Palinode, type PalinodeOptions, startPalinode } from "../palinode/server.ts";
+import { type Chat, createChat, injected, type Message, sent, textOf } from "./chat.ts";
 import { createWorkerHost, type WorkerHost } from "./worker-host.ts";
 
 export type SceneOptions = {
@@ -34,8 +34,16 @@ export type Scene = {
   finish(chat?: Chat, host?: WorkerHost): Promise<void>;
 };
 
-export const PNPM = { file: "decisions/use-pnpm.md", core: true, summary: "pnpm everywhere", body: "We use pnpm for all packages." };
-export const ROLLBACK = { file: "insights/rollback.md", body: "To roll back a deploy of the api run deploy rollback and restart the api" };
+export const PNPM = {
+  file: "decisions/use-pnpm.md",
+  core: true,
+  summary: "pnpm everywhere",
+  body: "We use pnpm for all packages.",
+};
+export const ROLLBACK = {
+  file: "insights/rollback.md",
+  body: "To roll back a deploy of the api run deploy rollback and restart the api",
+};
 export const ROLLBACK_PROMPT = "How do we roll back a deploy of the api?";
 
 /** Returns a scene; without options: one core memory, one other, a session, and defaults for everything. */
@@ -52,11 +60,18 @@ export async function openScene(t: TestContext, options: SceneOptions = {}): Pro
 
   function open(more: Pick<SceneOptions, "env" | "context"> = {}): WorkerHost {
     const host = createWorkerHost({
-      env: { HOME: folder, PALINODE_API_URL: server.url, PALINODE_CLINE_STATE_DIR: stateDir, ...options.env, ...more.env },
+      env: {
+        HOME: folder,
+        PALINODE_API_URL: server.url,
+        PALINODE_CLINE_STATE_DIR: stateDir,
+        ...options.env,
+        ...more.env,
+      },
       context: {
         session: { sessionId: "1796000000000_test" },
         workspaceInfo: { rootPath: folder, associatedRemoteUrls: ["origin: https://example.com/acme/shop.git"] },
-        ...options.context, ...more.context,
+        ...options.context,
+        ...more.context,
       },
       logger: options.logger ?? true,
       onDispose: options.onDispose ?? false,
@@ -73,7 +88,12 @@ export async function openScene(t: TestContext, options: SceneOptions = {}): Pro
     return sent(payload, (await by.beforeModel(payload)).result);
   };
   return {
-    server, host, chat, folder, stateDir, model,
+    server,
+    host,
+    chat,
+    folder,
+    stateDir,
+    model,
     restart: open,
     memory: async (of, by) => injected(await model(of, by)).map(textOf),
     finish: async (of = chat, by = host) => void (await by.afterRun(of.afterRun())),
@@ -85,7 +105,13 @@ export function filesBelow(folder: string): { name: string; text: string; mode: 
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   return entries.flatMap((entry) => {
     const path = join(entry.parentPath ?? entry.path, entry.name);
-    return present(() => ({ name: path.slice(folder.length + 1), text: readFileSync(path, "utf8"), mode: statSync(path).mode & 0o777 })) ?? [];
+    return (
+      present(() => ({
+        name: path.slice(folder.length + 1),
+        text: readFileSync(path, "utf8"),
+        mode: statSync(path).mode & 0o777,
+      })) ?? []
+    );
   });
 }
 
@@ -94,7 +120,8 @@ export function filesBelow(folder: string): { name: string; text: string; mode: 
  * one that is taken between a listing and a look at the file must not count as gone.
  */
 export function waitingCaptures(stateDir: string): string[] {
-  const list = (name: string): string[] => (present(() => readdirSync(join(stateDir, name))) ?? []).filter((file) => !file.endsWith(".tmp"));
+  const list = (name: string): string[] =>
+    (present(() => readdirSync(join(stateDir, name))) ?? []).filter((file) => !file.endsWith(".tmp"));
   return ["tails", "queue"].flatMap((name) => list(name).map((file) => `${name}/${file}`));
 }
 

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { test } from "node:test";
 import type { TestContext } from "node:test";
-import { createWorkerHost } from "./worker-host.ts";
+import { test } from "node:test";
 import type { WorkerHost, WorkerHostOptions } from "./worker-host.ts";
+import { createWorkerHost } from "./worker-host.ts";
 
 /** A host of a plugin whose hooks and setup are given as source. */
 async function hostOf(t: TestContext, source: string, options: WorkerHostOptions = {}): Promise<WorkerHost> {
@@ -26,14 +26,18 @@ function pluginWith(members: string): string {
 }
 
 test("start reports what the plugin registers, and how long that takes", async (t) => {
-  const host = await hostOf(t, pluginWith(`
+  const host = await hostOf(
+    t,
+    pluginWith(`
     setup(api, ctx) {
       api.registerTool({ name: "tool", execute: (input, { cwd }) => ({ input, cwd, session: ctx.session.sessionId }) });
       api.registerCommand({ name: "command", handler: (text) => "did " + text });
       api.registerRule({ id: "rule", content: () => "Be brief." });
     },
     hooks: { beforeModel: ({ n }) => ({ n: n + 1 }) },
-  `), { context: { session: { sessionId: "s1" } } });
+  `),
+    { context: { session: { sessionId: "s1" } } },
+  );
   const { importMs, setupMs, ...started } = await host.start();
   assert.deepEqual(started, {
     name: "p",
@@ -63,7 +67,10 @@ test("a hook over its limit is ended, and the next call works in a fresh thread"
 });
 
 test("five failures in a row turn the plugin off, four and a success do not", async (t) => {
-  const host = await hostOf(t, pluginWith(`hooks: { beforeModel: ({ bad }) => { if (bad) throw new Error("no"); return "fine"; } }`));
+  const host = await hostOf(
+    t,
+    pluginWith(`hooks: { beforeModel: ({ bad }) => { if (bad) throw new Error("no"); return "fine"; } }`),
+  );
   for (let count = 0; count < 4; count += 1) await host.beforeModel({ bad: true });
   assert.equal((await host.beforeModel({})).result, "fine");
   for (let count = 0; count < 4; count += 1) await host.beforeModel({ bad: true });
@@ -76,9 +83,13 @@ test("five failures in a row turn the plugin off, four and a success do not", as
 });
 
 test("what a plugin prints is recorded as a violation", async (t) => {
-  const host = await hostOf(t, `console.log("on import");` + pluginWith(`
+  const host = await hostOf(
+    t,
+    `console.log("on import");` +
+      pluginWith(`
     hooks: { beforeModel() { console.error("oops"); process.stdout.write("raw"); return {}; } }
-  `));
+  `),
+  );
   await host.beforeModel({});
   assert.deepEqual(host.output, [
     { via: "stdout", text: "on import\n" },
@@ -89,16 +100,24 @@ test("what a plugin prints is recorded as a violation", async (t) => {
 });
 
 // Bun binds what a module imports from `node:fs` when it is loaded, so there the host cannot put itself in between.
-test("what a plugin writes to a descriptor is recorded as a violation", { skip: process.versions.bun !== undefined }, async (t) => {
-  const host = await hostOf(t, `import { writeSync } from "node:fs";` + pluginWith('hooks: { beforeModel: () => writeSync(1, "direct") }'));
+test("what a plugin writes to a descriptor is recorded as a violation", {
+  skip: process.versions.bun !== undefined,
+}, async (t) => {
+  const host = await hostOf(
+    t,
+    `import { writeSync } from "node:fs";` + pluginWith('hooks: { beforeModel: () => writeSync(1, "direct") }'),
+  );
   await host.beforeModel({});
   assert.deepEqual(host.violations, ["fd 1: direct"]);
 });
 
 test("only plain data crosses in either direction", async (t) => {
-  const host = await hostOf(t, pluginWith(`
+  const host = await hostOf(
+    t,
+    pluginWith(`
     hooks: { beforeModel: (input) => ({ keys: Object.keys(input), when: new Date(0), deep: [{ call() {} }], map: new Map() }) }
-  `));
+  `),
+  );
   const { result } = await host.beforeModel({ kept: 1, call: () => 1, missing: undefined });
   assert.deepEqual(result, { keys: ["kept"], when: "1970-01-01T00:00:00.000Z", deep: [{}], map: {} });
   assert.deepEqual(host.violations, [
@@ -135,19 +154,30 @@ test("a module that is no plugin, or hangs on import or in setup, is failed", as
 });
 
 test("a failing tool rejects and counts, and so does one over its own limit", async (t) => {
-  const host = await hostOf(t, pluginWith(`setup(api) {
+  const host = await hostOf(
+    t,
+    pluginWith(`setup(api) {
     api.registerTool({ name: "bad", execute() { throw new Error("no such memory"); } });
     api.registerTool({ name: "slow", timeoutMs: 50, execute: () => new Promise(() => {}) });
-  }`));
+  }`),
+  );
   await assert.rejects(host.callTool("bad", {}), /^Error: no such memory$/);
   await assert.rejects(host.callTool("slow", {}), /^Error: Timed out after 50 ms$/);
-  assert.deepEqual(host.failures.map(({ phase }) => phase), ["tool:bad", "tool:slow"]);
+  assert.deepEqual(
+    host.failures.map(({ phase }) => phase),
+    ["tool:bad", "tool:slow"],
+  );
 });
 
 test("the thread sees the given environment and folder, and nothing of ours but PATH", async (t) => {
-  const host = await hostOf(t, pluginWith(`hooks: { beforeModel: () => ({ env: Object.keys(process.env).sort(), cwd: process.cwd() }) }`), {
-    env: { PALINODE_API_URL: "http://127.0.0.1:1" }, context: { cwd: "/w/shop" },
-  });
+  const host = await hostOf(
+    t,
+    pluginWith(`hooks: { beforeModel: () => ({ env: Object.keys(process.env).sort(), cwd: process.cwd() }) }`),
+    {
+      env: { PALINODE_API_URL: "http://127.0.0.1:1" },
+      context: { cwd: "/w/shop" },
+    },
+  );
   assert.deepEqual((await host.beforeModel({})).result, { env: ["PALINODE_API_URL", "PATH"], cwd: "/w/shop" });
 });
 
@@ -163,7 +193,10 @@ test("logger and onDispose exist only when offered, and are heard", async (t) =>
   const full = await hostOf(t, source, { logger: true, onDispose: true });
   await full.start();
   await full.dispose();
-  assert.deepEqual(full.logs, [{ level: "debug", entry: ["set up", { n: 1 }] }, { level: "log", entry: ["disposed"] }]);
+  assert.deepEqual(full.logs, [
+    { level: "debug", entry: ["set up", { n: 1 }] },
+    { level: "log", entry: ["disposed"] },
+  ]);
 });
 
 test("a killed thread is replaced by one that imports and sets up again", async (t) => {
@@ -175,10 +208,14 @@ test("a killed thread is replaced by one that imports and sets up again", async 
 });
 
 test("as an agent runtime, setup gets one argument and only what it returns counts", async (t) => {
-  const host = await hostOf(t, pluginWith(`
+  const host = await hostOf(
+    t,
+    pluginWith(`
     setup(...args) { return { hooks: { beforeModel: () => args }, tools: [{ name: "own", execute: () => "ok" }] }; },
     hooks: { beforeModel: () => "never" },
-  `), { agentRuntime: true, context: { agentId: "a1", agentRole: "lead", systemPrompt: "Be." } });
+  `),
+    { agentRuntime: true, context: { agentId: "a1", agentRole: "lead", systemPrompt: "Be." } },
+  );
   assert.deepEqual((await host.start()).tools, ["own"]);
   assert.deepEqual((await host.beforeModel({})).result, [{ agentId: "a1", agentRole: "lead", systemPrompt: "Be." }]);
   assert.equal(await host.callTool("own", {}), "ok");

@@ -112,11 +112,23 @@ let lastId = 0;
 
 export function createWorkerHost(options: WorkerHostOptions = {}): WorkerHost {
   const limits = { ...LIMITS, ...options.limits };
-  const state: State = { options, limits, failures: [], output: [], logs: [], violations: [], status: "loading", failedInRow: 0 };
+  const state: State = {
+    options,
+    limits,
+    failures: [],
+    output: [],
+    logs: [],
+    violations: [],
+    status: "loading",
+    failedInRow: 0,
+  };
   const { failures, output, logs, violations } = state;
   const hook: WorkerHost["hook"] = async (name, payload) => {
     const message = { do: "hook", name, input: plain(payload) } as const;
-    return perform(state, { phase: `hook:${name}`, message, limitMs: limits.hookMs }).catch(() => ({ result: undefined, ms: 0 }));
+    return perform(state, { phase: `hook:${name}`, message, limitMs: limits.hookMs }).catch(() => ({
+      result: undefined,
+      ms: 0,
+    }));
   };
   return {
     failures,
@@ -136,7 +148,8 @@ export function createWorkerHost(options: WorkerHostOptions = {}): WorkerHost {
     async callTool(name, input, context) {
       const { toolTimeouts } = await ensureStarted(state);
       const message = { do: "tool", name, input: plain(input), context: plain(context) } as const;
-      return (await perform(state, { phase: `tool:${name}`, message, limitMs: toolTimeouts[name] ?? limits.toolMs })).result;
+      return (await perform(state, { phase: `tool:${name}`, message, limitMs: toolTimeouts[name] ?? limits.toolMs }))
+        .result;
     },
     async runCommand(name, input = "") {
       const message = { do: "command", name, input } as const;
@@ -148,7 +161,10 @@ export function createWorkerHost(options: WorkerHostOptions = {}): WorkerHost {
   };
 }
 
-async function perform(state: State, { phase, message, limitMs }: { phase: string; message: Call; limitMs: number }): Promise<Called> {
+async function perform(
+  state: State,
+  { phase, message, limitMs }: { phase: string; message: Call; limitMs: number },
+): Promise<Called> {
   await ensureStarted(state);
   const start = performance.now();
   try {
@@ -185,7 +201,13 @@ function createThread(state: State): Thread {
     agentRuntime,
   };
   const script = join(REPOSITORY, ".cache/build/test/helpers/worker.js");
-  const worker = new Worker(script, { workerData, execArgv, env: { PATH: process.env.PATH, ...env }, stdout: true, stderr: true });
+  const worker = new Worker(script, {
+    workerData,
+    execArgv,
+    env: { PATH: process.env.PATH, ...env },
+    stdout: true,
+    stderr: true,
+  });
   const thread: Thread = { worker, waiting: new Map(), isEnding: false };
   worker.on("message", (message: WorkerMessage) => {
     if ("output" in message) print(state, message.via, message.output);
@@ -252,7 +274,10 @@ async function exitsWithin(state: State, ms: number): Promise<boolean> {
   thread.isEnding = true;
   const exit = once(thread.worker, "exit", { signal: AbortSignal.timeout(ms) });
   thread.worker.postMessage({ id: ++lastId, do: "release" });
-  const exits = await exit.then(() => true, () => false);
+  const exits = await exit.then(
+    () => true,
+    () => false,
+  );
   await end(state);
   return exits;
 }

@@ -4,8 +4,8 @@ import fs from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { pathToFileURL } from "node:url";
 import { parentPort, workerData } from "node:worker_threads";
-import { createApiCapture } from "./host-inprocess.ts";
 import type { ApiCapture } from "./host-inprocess.ts";
+import { createApiCapture } from "./host-inprocess.ts";
 
 /** What the host passes when it starts a thread. */
 export type WorkerSetup = {
@@ -27,10 +27,21 @@ export type WorkerMessage =
   | { level: string; entry: unknown[] };
 
 /** What a plugin registered, as the host sees it. */
-export type Registered = { hooks: string[]; tools: string[]; toolTimeouts: Record<string, number | undefined>; commands: string[]; rules: string[] };
+export type Registered = {
+  hooks: string[];
+  tools: string[];
+  toolTimeouts: Record<string, number | undefined>;
+  commands: string[];
+  rules: string[];
+};
 
 type Callable = (...args: unknown[]) => unknown;
-type Plugin = { name: string; manifest: { capabilities: string[] }; hooks?: Record<string, Callable>; setup?: Callable };
+type Plugin = {
+  name: string;
+  manifest: { capabilities: string[] };
+  hooks?: Record<string, Callable>;
+  setup?: Callable;
+};
 
 const setup = workerData as WorkerSetup;
 const port = parentPort;
@@ -97,7 +108,9 @@ async function setUp(): Promise<Registered> {
   const capture = createApiCapture();
   if (setup.agentRuntime) {
     // `new Agent({ plugins })` calls setup with one argument, and uses nothing but what it returns.
-    const result = (await plugin?.setup?.(setup.context)) as { hooks?: Record<string, Callable>; tools?: ApiCapture["tools"] } | undefined;
+    const result = (await plugin?.setup?.(setup.context)) as
+      | { hooks?: Record<string, Callable>; tools?: ApiCapture["tools"] }
+      | undefined;
     registered = { hooks: result?.hooks ?? {}, tools: result?.tools ?? [], commands: [], rules: [] };
   } else {
     await plugin?.setup?.(capture.api, { ...setup.context, ...offers() });
@@ -108,12 +121,17 @@ async function setUp(): Promise<Registered> {
     tools: registered.tools.map((tool) => tool.name),
     toolTimeouts: Object.fromEntries(registered.tools.map(({ name, timeoutMs }) => [name, timeoutMs])),
     commands: registered.commands.map((command) => command.name),
-    rules: await Promise.all(registered.rules.map(async ({ content }) => (typeof content === "function" ? content() : content))),
+    rules: await Promise.all(
+      registered.rules.map(async ({ content }) => (typeof content === "function" ? content() : content)),
+    ),
   };
 }
 
 function offers(): Record<string, unknown> {
-  const log = (level: string) => (...entry: unknown[]) => send({ level, entry: plain(entry).value as unknown[] });
+  const log =
+    (level: string) =>
+    (...entry: unknown[]) =>
+      send({ level, entry: plain(entry).value as unknown[] });
   return {
     ...(setup.offers.logger ? { logger: { debug: log("debug"), log: log("log"), error: log("error") } } : {}),
     ...(setup.offers.onDispose ? { onDispose: (dispose: Callable) => void disposers.push(dispose) } : {}),
@@ -136,16 +154,19 @@ function lostParts(value: unknown, path: string): string[] {
   if (typeof value === "function" || typeof value === "symbol") return [`${path} is a ${typeof value}`];
   if (typeof value !== "object" || value === null) return [];
   const prototype: unknown = Object.getPrototypeOf(value);
-  if (prototype !== Object.prototype && prototype !== null && !Array.isArray(value)) return [`${path} is a ${value.constructor.name}`];
+  if (prototype !== Object.prototype && prototype !== null && !Array.isArray(value))
+    return [`${path} is a ${value.constructor.name}`];
   return Object.entries(value).flatMap(([key, part]) => lostParts(part, `${path}.${key}`));
 }
 
 /** Catches console, the process streams, writes to their descriptors, and warnings. */
 function reportOutput(): void {
-  const report = (via: string) => (text: unknown): boolean => {
-    send({ output: String(text), via });
-    return true;
-  };
+  const report =
+    (via: string) =>
+    (text: unknown): boolean => {
+      send({ output: String(text), via });
+      return true;
+    };
   process.stdout.write = report("stdout") as typeof process.stdout.write;
   process.stderr.write = report("stderr") as typeof process.stderr.write;
   process.on("warning", (warning) => report("warning")(warning.message));

@@ -3,14 +3,14 @@ import assert from "node:assert/strict";
 import { rmSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import test, { type TestContext } from "node:test";
-import type { Client } from "../../src/server/client.ts";
-import { PalinodeError } from "../../src/server/client.ts";
-import { importSessions, type Importer } from "../../src/history/import.ts";
+import { openState } from "../../src/base/store.ts";
+import { type Importer, importSessions } from "../../src/history/import.ts";
 import { findSessions, readSession } from "../../src/history/sessions.ts";
 import { memoryOf } from "../../src/history/snapshot.ts";
-import { openState } from "../../src/base/store.ts";
-import { complaint } from "../palinode/envelope.ts";
+import type { Client } from "../../src/server/client.ts";
+import { PalinodeError } from "../../src/server/client.ts";
 import { EXTENSION, type Home, LEGACY_TASK, openHome } from "../helpers/past.ts";
+import { complaint } from "../palinode/envelope.ts";
 import { unsafe } from "../palinode/save.ts";
 import { type Palinode, type PalinodeOptions, startPalinode } from "../palinode/server.ts";
 
@@ -23,16 +23,40 @@ test("the recorded sessions arrive as snapshots, oldest first", async (t) => {
   const ran = await run();
   assert.equal(ran.code, 0, ran.err);
   assert.match(ran.out, /sent 3, unchanged 0, too short 0, broken 0, refused 0/);
-  assert.deepEqual(server.saved.map(({ slug }) => slug), ["cline-session-1796044586994-tt0np", "cline-session-1796044604538-oqp1n", "cline-session-1796044632414-jhspi"]);
+  assert.deepEqual(
+    server.saved.map(({ slug }) => slug),
+    ["cline-session-1796044586994-tt0np", "cline-session-1796044604538-oqp1n", "cline-session-1796044632414-jhspi"],
+  );
   const { content, metadata, title, ...rest } = server.saved[0]!;
-  assert.deepEqual(rest, { slug: "cline-session-1796044586994-tt0np", type: "ProjectSnapshot", entities: ["project/shop"], source: "cline-import" });
+  assert.deepEqual(rest, {
+    slug: "cline-session-1796044586994-tt0np",
+    type: "ProjectSnapshot",
+    entities: ["project/shop"],
+    source: "cline-import",
+  });
   assert.match(String(title), /^The checkout test fails on CI/);
   assert.deepEqual(metadata, {
-    session_id: "1796044586994_tt0np", harness: "cline", cwd: "/home/example/shop", started_at: "2026-11-30T13:16:26.996Z", ended_at: "2026-11-30T13:16:27.880Z", model: "fake",
+    session_id: "1796044586994_tt0np",
+    harness: "cline",
+    cwd: "/home/example/shop",
+    started_at: "2026-11-30T13:16:26.996Z",
+    ended_at: "2026-11-30T13:16:27.880Z",
+    model: "fake",
     resume: "cd /home/example/shop && cline --id 1796044586994_tt0np",
   });
-  for (const text of [/3 prompts/, /^Resume: |Resume: cd \/home\/example\/shop && cline --id 1796044586994_tt0np/m, /^- Now explain the retry policy of the payment client$/m, /echo running tests.*\(exit 1\)/, /`ls` \(exit 0\)/, /Last answer:\nDone: ok/]) assert.match(String(content), text);
-  assert.match(String(server.saved[2]!.content), /Follow-up number 2 [\s\S]*Follow-up number 10 [\s\S]*Summary:\nDone: Summarize this session/);
+  for (const text of [
+    /3 prompts/,
+    /^Resume: |Resume: cd \/home\/example\/shop && cline --id 1796044586994_tt0np/m,
+    /^- Now explain the retry policy of the payment client$/m,
+    /echo running tests.*\(exit 1\)/,
+    /`ls` \(exit 0\)/,
+    /Last answer:\nDone: ok/,
+  ])
+    assert.match(String(content), text);
+  assert.match(
+    String(server.saved[2]!.content),
+    /Follow-up number 2 [\s\S]*Follow-up number 10 [\s\S]*Summary:\nDone: Summarize this session/,
+  );
 });
 
 test("a second run sends nothing, a changed session is sent again, a touched one is not", async (t) => {
@@ -47,7 +71,10 @@ test("a second run sends nothing, a changed session is sent again, a touched one
   assert.match((await run()).out, /sent 1, unchanged 1/);
   home.session("a", ["one", "x", "two", "y"], { metadata: { title: "Another title" } });
   assert.match((await run()).out, /sent 1, unchanged 1/);
-  assert.deepEqual([server.calls("/save").length, server.memories.size, server.saved.at(-1)!.title], [4, 2, "Another title"]);
+  assert.deepEqual(
+    [server.calls("/save").length, server.memories.size, server.saved.at(-1)!.title],
+    [4, 2, "Another title"],
+  );
 });
 
 test("marks are kept for each server, and a lost state folder changes nothing on the server", async (t) => {
@@ -67,7 +94,10 @@ test("a dry run prints what would be sent, asks no server and leaves no mark", a
   const { home, server, run } = await open(t);
   home.recordings();
   const ran = await run(["--dry-run"]);
-  assert.match(ran.out, /cline-session-1796044586994-tt0np[\s\S]*"resume":"cd \/home\/example\/shop[\s\S]*Now explain the retry policy[\s\S]*would send 3, unchanged 0/);
+  assert.match(
+    ran.out,
+    /cline-session-1796044586994-tt0np[\s\S]*"resume":"cd \/home\/example\/shop[\s\S]*Now explain the retry policy[\s\S]*would send 3, unchanged 0/,
+  );
   const json = JSON.parse((await run(["--dry-run", "--json"])).out);
   assert.deepEqual([json.would_send.length, json.unchanged, server.requests.length], [3, 0, 0]);
   assert.match((await run()).out, /sent 3/);
@@ -75,12 +105,24 @@ test("a dry run prints what would be sent, asks no server and leaves no mark", a
 
 test("sessions whose ids differ only in what a slug cannot hold do not overwrite each other", async (t) => {
   const { home, server, run } = await open(t);
-  const ids = ["日本", "中国", "A_b", "a-b", "a.b", `${"long".repeat(40)}1`, `${"long".repeat(40)}2`, "1767225600000", "1767225600000_a", "1767225600000-a"];
+  const ids = [
+    "日本",
+    "中国",
+    "A_b",
+    "a-b",
+    "a.b",
+    `${"long".repeat(40)}1`,
+    `${"long".repeat(40)}2`,
+    "1767225600000",
+    "1767225600000_a",
+    "1767225600000-a",
+  ];
   for (const id of ids) home.session(id, ["one", "x", "two"]);
   assert.match((await run()).out, /sent 10,/);
   const slugs = server.saved.map(({ slug }) => String(slug));
   assert.deepEqual([new Set(slugs).size, server.memories.size], [10, 10]);
-  for (const own of ["cline-session-1767225600000", "cline-session-1767225600000-a"]) assert.ok(slugs.includes(own), slugs.join(" "));
+  for (const own of ["cline-session-1767225600000", "cline-session-1767225600000-a"])
+    assert.ok(slugs.includes(own), slugs.join(" "));
   for (const slug of slugs) assert.match(slug, /^[a-z0-9-]{1,90}$/);
 });
 
@@ -102,12 +144,36 @@ test("short sessions, projects, dates and numbers are left out as asked", async 
   home.session("short", ["one", "x"], { cwd: "/w/alpha" });
   home.session("alpha", ["one", "x", "two"], { cwd: "/w/alpha" });
   home.session("beta", ["one", "x", "two"], { cwd: "/w/beta", ended_at: "2026-03-01T00:00:00Z" });
-  const sent = async (...words: string[]) => JSON.parse((await run([...words, "--json", "--dry-run"])).out).would_send.map(({ slug }: { slug: string }) => slug.replace(/^cline-session-(\w+)-[0-9a-f]{8}$/, "$1"));
-  assert.deepEqual([await sent(), await sent("--min-prompts", "1"), await sent("--min-prompts", "3")], [["alpha", "beta"], ["short", "alpha", "beta"], []]);
-  assert.deepEqual([await sent("--project", "alpha"), await sent("--since", "2026-02-01"), await sent("--limit", "1"), await sent("--all")], [["alpha"], ["beta"], ["beta"], ["alpha", "beta"]]);
-  assert.deepEqual(JSON.parse((await run(["--json"])).out), { sent: 2, unchanged: 0, too_short: 1, broken: 0, refused: 0 });
-  for (const wrong of [["words"], ["--min-prompts", "x"], ["--limit", "-1"], ["--since", "x"]]) assert.equal((await run(wrong)).code, 2, wrong.join(" "));
-  assert.deepEqual(server.saved.map(({ entities }) => entities), [["project/alpha"], ["project/beta"]]);
+  const sent = async (...words: string[]) =>
+    JSON.parse((await run([...words, "--json", "--dry-run"])).out).would_send.map(({ slug }: { slug: string }) =>
+      slug.replace(/^cline-session-(\w+)-[0-9a-f]{8}$/, "$1"),
+    );
+  assert.deepEqual(
+    [await sent(), await sent("--min-prompts", "1"), await sent("--min-prompts", "3")],
+    [["alpha", "beta"], ["short", "alpha", "beta"], []],
+  );
+  assert.deepEqual(
+    [
+      await sent("--project", "alpha"),
+      await sent("--since", "2026-02-01"),
+      await sent("--limit", "1"),
+      await sent("--all"),
+    ],
+    [["alpha"], ["beta"], ["beta"], ["alpha", "beta"]],
+  );
+  assert.deepEqual(JSON.parse((await run(["--json"])).out), {
+    sent: 2,
+    unchanged: 0,
+    too_short: 1,
+    broken: 0,
+    refused: 0,
+  });
+  for (const wrong of [["words"], ["--min-prompts", "x"], ["--limit", "-1"], ["--since", "x"]])
+    assert.equal((await run(wrong)).code, 2, wrong.join(" "));
+  assert.deepEqual(
+    server.saved.map(({ entities }) => entities),
+    [["project/alpha"], ["project/beta"]],
+  );
 });
 
 test("broken files are counted, and the rest is sent", async (t) => {
@@ -115,7 +181,10 @@ test("broken files are counted, and the rest is sent", async (t) => {
   home.session("good", ["one", "x", "two"]);
   home.write(".cline/data/sessions/cut/cut.messages.json", "{");
   const ran = await run();
-  assert.deepEqual([ran.code, /sent 1,.*broken 1,/.test(ran.out), /cut\.messages\.json/.test(ran.err)], [0, true, true]);
+  assert.deepEqual(
+    [ran.code, /sent 1,.*broken 1,/.test(ran.out), /cut\.messages\.json/.test(ran.err)],
+    [0, true, true],
+  );
 });
 
 test("a broken file beside a session is named, and the session is sent and not counted as broken", async (t) => {
@@ -123,16 +192,41 @@ test("a broken file beside a session is named, and the session is sent and not c
   home.session("a", ["one", "x", "two"]);
   home.write(".cline/data/sessions/a/a.compaction.json", "[");
   const ran = await run();
-  assert.deepEqual([ran.code, /sent 1,.*broken 0,/.test(ran.out), /a\.compaction\.json: it is not whole JSON/.test(ran.err)], [0, true, true], ran.out);
+  assert.deepEqual(
+    [ran.code, /sent 1,.*broken 0,/.test(ran.out), /a\.compaction\.json: it is not whole JSON/.test(ran.err)],
+    [0, true, true],
+    ran.out,
+  );
 });
 
 test("a legacy task is sent with where it is reopened", async (t) => {
   const { home, server, run } = await open(t);
-  home.task(`.config/Cursor/${EXTENSION}`, "1767225600000", LEGACY_TASK, { task: "Fix login", ts: 1767229200000, cwdOnTaskInitialization: "/w/my-shop", modelId: "m1" });
+  home.task(`.config/Cursor/${EXTENSION}`, "1767225600000", LEGACY_TASK, {
+    task: "Fix login",
+    ts: 1767229200000,
+    cwdOnTaskInitialization: "/w/my-shop",
+    modelId: "m1",
+  });
   await run();
   const { content, metadata } = server.saved[0]! as { content: string; metadata: Record<string, unknown> };
-  assert.deepEqual(metadata, { session_id: "1767225600000", harness: "cline", cwd: "/w/my-shop", started_at: "2026-01-01T00:00:00.000Z", ended_at: "2026-01-01T01:00:00.000Z", model: "m1", resume: "open task 1767225600000 from Cline's history in Cursor" });
-  for (const text of ["Topic: Fix login", "- Leave that file alone", "`npm test` (exit 7)", "edited src/login.ts", "Decisions:\n- retry the login once.", "The login test is stable now."]) assert.ok(content.includes(text), `${text} in ${content}`);
+  assert.deepEqual(metadata, {
+    session_id: "1767225600000",
+    harness: "cline",
+    cwd: "/w/my-shop",
+    started_at: "2026-01-01T00:00:00.000Z",
+    ended_at: "2026-01-01T01:00:00.000Z",
+    model: "m1",
+    resume: "open task 1767225600000 from Cline's history in Cursor",
+  });
+  for (const text of [
+    "Topic: Fix login",
+    "- Leave that file alone",
+    "`npm test` (exit 7)",
+    "edited src/login.ts",
+    "Decisions:\n- retry the login once.",
+    "The login test is stable now.",
+  ])
+    assert.ok(content.includes(text), `${text} in ${content}`);
   assert.doesNotMatch(content, /PONDERED|LOGIN PRINTED|secret-file|NOBODY SAID|REPLACED TEXT|SEARCH/);
 });
 
@@ -183,7 +277,9 @@ test("thirty writes go out in any minute, not more, and the order holds", async 
   const { importer, clock } = await unit(t, 75, { post: async () => (times.push(clock.now()), RECEIPT) });
   const counts = await importSessions(findSessions(importer.env, assert.fail), importer);
   assert.deepEqual([counts.sent, times.length], [75, 75]);
-  times.forEach((at, index) => assert.ok(times.filter((other) => other >= at && other < at + 60_000).length <= 30, `${index} at ${at}`));
+  times.forEach((at, index) =>
+    assert.ok(times.filter((other) => other >= at && other < at + 60_000).length <= 30, `${index} at ${at}`),
+  );
   assert.ok(clock.now() < 130_000, `${clock.now()}`);
 });
 
@@ -203,7 +299,11 @@ test("a limit is obeyed as long as the server says, and the session is not lost"
 });
 
 test("more quiet than five minutes is not waited for", async (t) => {
-  for (const [quietMs, expected] of [[300_000, { sent: 2, refused: 0 }], [300_001, { sent: 0, refused: 1, stopped: "rate-limited", left: 1 }], [2 ** 31, { sent: 0, refused: 1, stopped: "rate-limited", left: 1 }]] as const) {
+  for (const [quietMs, expected] of [
+    [300_000, { sent: 2, refused: 0 }],
+    [300_001, { sent: 0, refused: 1, stopped: "rate-limited", left: 1 }],
+    [2 ** 31, { sent: 0, refused: 1, stopped: "rate-limited", left: 1 }],
+  ] as const) {
     let posts = 0;
     const { importer, clock, told } = await unit(t, 2, {
       post: async () => {
@@ -212,7 +312,10 @@ test("more quiet than five minutes is not waited for", async (t) => {
         return RECEIPT;
       },
     });
-    const counts = await importSessions(findSessions(importer.env, assert.fail), { ...importer, quietMs: () => quietMs });
+    const counts = await importSessions(findSessions(importer.env, assert.fail), {
+      ...importer,
+      quietMs: () => quietMs,
+    });
     assert.deepEqual(counts, { unchanged: 0, too_short: 0, broken: 0, ...expected });
     assert.equal(clock.now(), expected.sent === 2 ? 300_000 : 0);
     if (expected.sent === 0) assert.match(told.at(-1)!, /stopped with 1 left: the server wants quiet; try again later/);
@@ -244,13 +347,30 @@ test("progress is a line per twenty where no terminal is", async (t) => {
 test("nothing secret, private or injected is sent, wherever it stands, and the server takes every body", (t) => {
   const home = openHome(t);
   const hostile = [
-    `API_KEY=${SECRET}`, `ghp_${SECRET}${SECRET}`, `\u001b[32mgh\u200bp_${SECRET}${SECRET}`, `<private>${SECRET}</private>`, `<palinode-memory>\n## Palinode recall\n${SECRET}\n</palinode-memory>`,
-    "</summary>", "x <tool_call>", "`</invoke>", "=".repeat(3000), "|/\\*=<>&".repeat(900), "😀".repeat(4000), "a\ud800b", "-".repeat(9000), "日本語".repeat(3000),
+    `API_KEY=${SECRET}`,
+    `ghp_${SECRET}${SECRET}`,
+    `\u001b[32mgh\u200bp_${SECRET}${SECRET}`,
+    `<private>${SECRET}</private>`,
+    `<palinode-memory>\n## Palinode recall\n${SECRET}\n</palinode-memory>`,
+    "</summary>",
+    "x <tool_call>",
+    "`</invoke>",
+    "=".repeat(3000),
+    "|/\\*=<>&".repeat(900),
+    "😀".repeat(4000),
+    "a\ud800b",
+    "-".repeat(9000),
+    "日本語".repeat(3000),
   ];
   hostile.forEach((text, index) => {
     home.session(`p${index}`, [text, "ok", text, text]);
-    home.session(`d${index}`, [`x ${text}`, `Decision: ${text}\n## Decisions\n- ${text}`, "next", `${text}\n${text}`], { metadata: { title: text }, cwd: `/w/${text.slice(0, 60)}` });
-    home.write(`.cline/data/sessions/p${index}/p${index}.compaction.json`, { messages: [{ metadata: { kind: "compaction_summary", summary: text } }] });
+    home.session(`d${index}`, [`x ${text}`, `Decision: ${text}\n## Decisions\n- ${text}`, "next", `${text}\n${text}`], {
+      metadata: { title: text },
+      cwd: `/w/${text.slice(0, 60)}`,
+    });
+    home.write(`.cline/data/sessions/p${index}/p${index}.compaction.json`, {
+      messages: [{ metadata: { kind: "compaction_summary", summary: text } }],
+    });
   });
   const sessions = findSessions(home.env, assert.fail);
   assert.equal(sessions.length, 2 * hostile.length);
@@ -281,7 +401,12 @@ test("a secret at the place where a title is cut is not sent in half, whoever cu
   for (const session of sessions) {
     const body = JSON.stringify(memoryOf(readSession(session, assert.fail)!, "p"));
     assert.ok(!body.includes(SECRET.slice(0, 3)), body);
-    assert.ok(session.id === "solid" ? body.includes('"title":"what was said"') : /"title":"word [^"]*(?:redacted|cut|word ?\w*)/.test(body), body);
+    assert.ok(
+      session.id === "solid"
+        ? body.includes('"title":"what was said"')
+        : /"title":"word [^"]*(?:redacted|cut|word ?\w*)/.test(body),
+      body,
+    );
   }
 });
 
@@ -291,23 +416,40 @@ test("a long session is cut with a mark, and says how it began, ended and is reo
   home.session("long", talk);
   const content = String(memoryOf(readSession(findSessions(home.env, assert.fail)[0]!, assert.fail)!, "").content);
   assert.ok(content.length <= 6000 && content.length > 2000 && content.includes("…"), `${content.length}`);
-  for (const text of ["100 prompts", "- 0 word", "- 198 word", "Last answer:\n199 word", "cline --id long"]) assert.ok(content.includes(text), text);
+  for (const text of ["100 prompts", "- 0 word", "- 198 word", "Last answer:\n199 word", "cline --id long"])
+    assert.ok(content.includes(text), text);
 });
 
 test("decisions are taken where they are plainly marked", (t) => {
   const home = openHome(t);
-  home.session("s", ["one", "**Decision:** use pnpm\nDecisions made:\n- keep Node 20\n1. drop yarn\n\nOther text\n- no decision", "two", "I made no decision: none of these sentences counts? The decision was hard."]);
+  home.session("s", [
+    "one",
+    "**Decision:** use pnpm\nDecisions made:\n- keep Node 20\n1. drop yarn\n\nOther text\n- no decision",
+    "two",
+    "I made no decision: none of these sentences counts? The decision was hard.",
+  ]);
   const content = String(memoryOf(readSession(findSessions(home.env, assert.fail)[0]!, assert.fail)!, "").content);
   assert.match(content, /Decisions:\n- use pnpm\n- keep Node 20\n- drop yarn\nLast answer:/);
 });
 
-type Run = (words?: string[], env?: Record<string, string>, interruptWhen?: (err: string) => boolean) => ReturnType<Home["run"]>;
+type Run = (
+  words?: string[],
+  env?: Record<string, string>,
+  interruptWhen?: (err: string) => boolean,
+) => ReturnType<Home["run"]>;
 
-async function open(t: TestContext, options: PalinodeOptions = {}): Promise<{ home: Home; server: Palinode; run: Run }> {
+async function open(
+  t: TestContext,
+  options: PalinodeOptions = {},
+): Promise<{ home: Home; server: Palinode; run: Run }> {
   const home = openHome(t);
   const server = await startPalinode(options);
   t.after(() => server.close());
-  const run: Run = (words = [], env = {}, interruptWhen) => home.run(["import", ...words], { env: { PALINODE_API_URL: server.url, ...env }, ...(interruptWhen ? { interruptWhen } : {}) });
+  const run: Run = (words = [], env = {}, interruptWhen) =>
+    home.run(["import", ...words], {
+      env: { PALINODE_API_URL: server.url, ...env },
+      ...(interruptWhen ? { interruptWhen } : {}),
+    });
   return { home, server, run };
 }
 
@@ -318,33 +460,75 @@ async function unit(t: TestContext, count: number, client: Pick<Client, "post">)
   const clock = { now: () => now, wait: async (ms: number) => void (now += ms) };
   const told: string[] = [];
   const importer: Importer & { env: Record<string, string> } = {
-    env: home.env, client: { get: assert.fail, ...client }, state: openState(join(home.folder, "state")), folder: "imports/x", clock, signal: new AbortController().signal,
-    minPrompts: 2, projectFor: () => "p", project: "", warn: (text) => void told.push(text), quietMs: () => 60_000, onDone: () => undefined,
+    env: home.env,
+    client: { get: assert.fail, ...client },
+    state: openState(join(home.folder, "state")),
+    folder: "imports/x",
+    clock,
+    signal: new AbortController().signal,
+    minPrompts: 2,
+    projectFor: () => "p",
+    project: "",
+    warn: (text) => void told.push(text),
+    quietMs: () => 60_000,
+    onDone: () => undefined,
   };
   return { importer, clock, told };
 }
 
 test("signs and rules are taken out of what the server would refuse, and no words with them", async (t) => {
   const { home, server, run } = await open(t);
-  home.session("rules", [`${"=".repeat(320)} FAILED test_login: why?`, "ok", `${"=".repeat(320)} FAILED test_logout: why?`, "ok"]);
+  home.session("rules", [
+    `${"=".repeat(320)} FAILED test_login: why?`,
+    "ok",
+    `${"=".repeat(320)} FAILED test_logout: why?`,
+    "ok",
+  ]);
   home.session("hindi", ["कृपया हिंदी में त्रुटि ठीक करें", "ok", `${"|/".repeat(150)}`, "ok"]);
-  home.session("pytest", [`Why does this fail?\n${"=".repeat(300)}\nFAILED test_a ${"_".repeat(40)}`, `${"█▓▒░".repeat(60)} all green ${"=".repeat(80)}`, "And now?", `${"|===|".repeat(80)}\nIt is the clock.`]);
+  home.session("pytest", [
+    `Why does this fail?\n${"=".repeat(300)}\nFAILED test_a ${"_".repeat(40)}`,
+    `${"█▓▒░".repeat(60)} all green ${"=".repeat(80)}`,
+    "And now?",
+    `${"|===|".repeat(80)}\nIt is the clock.`,
+  ]);
   assert.equal((await run()).code, 0);
-  const [content = "", rules = "", hindi = ""] = ["pytest", "rules", "hindi"].map((id) => String(server.saved.find(({ slug }) => String(slug).startsWith(`cline-session-${id}-`))?.content));
-  for (const text of ["- === FAILED test_login: why?", "- === FAILED test_logout: why?"]) assert.ok(rules.includes(text), rules);
+  const [content = "", rules = "", hindi = ""] = ["pytest", "rules", "hindi"].map((id) =>
+    String(server.saved.find(({ slug }) => String(slug).startsWith(`cline-session-${id}-`))?.content),
+  );
+  for (const text of ["- === FAILED test_login: why?", "- === FAILED test_logout: why?"])
+    assert.ok(rules.includes(text), rules);
   assert.ok(hindi.includes("- कृपया हिंदी में त्रुटि ठीक करें"), hindi);
-  for (const text of ["Topic: Why does this fail?", "- Why does this fail?", "- And now?", "It is the clock."]) assert.ok(content.includes(text), `${text} in ${content}`);
+  for (const text of ["Topic: Why does this fail?", "- Why does this fail?", "- And now?", "It is the clock."])
+    assert.ok(content.includes(text), `${text} in ${content}`);
   assert.doesNotMatch(content, /:\n(?:[A-Z][a-z ]+:|$)/);
 });
 
 test("a failure without an exit code is told as one, and thinking ahead of an answer is not told", async (t) => {
   const { home, server, run } = await open(t);
   const use = { type: "tool_use", id: "c", name: "run_commands", input: { commands: ["sleep 99"] } };
-  const result = { type: "tool_result", tool_use_id: "c", name: "run_commands", content: [{ query: "sleep 99", result: "", error: "timed out after 30s", success: false }] };
-  home.write(".cline/data/sessions/two/two.messages.json", { messages: [
-    { role: "user", content: "one" }, { role: "assistant", content: [use] }, { role: "user", content: [result] }, { role: "user", content: "two" },
-    { role: "assistant", content: [{ type: "text", text: "<thinking>hush</thinking>\nDecision - use a clock that can be moved.\nA model writes `<think>` first, and `</think>` last." }] },
-  ] });
+  const result = {
+    type: "tool_result",
+    tool_use_id: "c",
+    name: "run_commands",
+    content: [{ query: "sleep 99", result: "", error: "timed out after 30s", success: false }],
+  };
+  home.write(".cline/data/sessions/two/two.messages.json", {
+    messages: [
+      { role: "user", content: "one" },
+      { role: "assistant", content: [use] },
+      { role: "user", content: [result] },
+      { role: "user", content: "two" },
+      {
+        role: "assistant",
+        content: [
+          {
+            type: "text",
+            text: "<thinking>hush</thinking>\nDecision - use a clock that can be moved.\nA model writes `<think>` first, and `</think>` last.",
+          },
+        ],
+      },
+    ],
+  });
   await run();
   const content = String(server.saved[0]!.content);
   assert.match(content, /^- ran `sleep 99` \(failed\)\n- error: timed out after 30s$/m);
@@ -363,7 +547,11 @@ test("a file of anything but messages is named as lost", async (t) => {
 
 test("a touched or copied task of the extension that no list dates is not sent again, and is found by when it was touched", async (t) => {
   const { home, run } = await open(t);
-  const file = home.task(`.config/Code/${EXTENSION}`, "1700000000001", [{ role: "user", content: "<task>\none\n</task>" }, { role: "assistant", content: "ok" }, { role: "user", content: "<feedback>\ntwo\n</feedback>" }]);
+  const file = home.task(`.config/Code/${EXTENSION}`, "1700000000001", [
+    { role: "user", content: "<task>\none\n</task>" },
+    { role: "assistant", content: "ok" },
+    { role: "user", content: "<feedback>\ntwo\n</feedback>" },
+  ]);
   assert.match((await run()).out, /sent 1/);
   utimesSync(file, new Date(), new Date());
   assert.match((await run(["--since", "7d"])).out, /sent 0, unchanged 1/);
@@ -371,7 +559,11 @@ test("a touched or copied task of the extension that no list dates is not sent a
 
 test("message times that no calendar has are none", async (t) => {
   const { home, server, run } = await open(t);
-  const messages = ["one", "ok", "two"].map((content, index) => ({ role: index % 2 ? "assistant" : "user", content, ts: [-1e300, 1796044586994, 1e300][index] }));
+  const messages = ["one", "ok", "two"].map((content, index) => ({
+    role: index % 2 ? "assistant" : "user",
+    content,
+    ts: [-1e300, 1796044586994, 1e300][index],
+  }));
   home.write(".cline/data/sessions/odd/odd.messages.json", { messages });
   assert.equal((await run()).code, 0);
   const { started_at, ended_at } = server.saved[0]!.metadata as Record<string, unknown>;

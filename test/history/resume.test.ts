@@ -5,15 +5,24 @@ import { join } from "node:path";
 import test from "node:test";
 import { captureOf } from "../../src/capture/summary.ts";
 import { EXTENSION, type Home, LEGACY_TASK, openHome } from "../helpers/past.ts";
-import { startPalinode } from "../palinode/server.ts";
 import { openScene, ROLLBACK_PROMPT } from "../helpers/scene.ts";
+import { startPalinode } from "../palinode/server.ts";
 
 test("a session is found by its id, the start of it, or words, and the line is printed", async (t) => {
   const home = openHome(t);
   home.recordings();
-  for (const words of [["1796044586994_tt0np"], ["17960445"], ["checkout", "CI"], ["\"retry policy\"".replaceAll("\"", "")]]) {
+  for (const words of [
+    ["1796044586994_tt0np"],
+    ["17960445"],
+    ["checkout", "CI"],
+    ['"retry policy"'.replaceAll('"', "")],
+  ]) {
     const ran = await home.run(["resume", "--print", ...words]);
-    assert.deepEqual([ran.code, ran.out, ran.err], [0, "cd /home/example/shop && cline --id 1796044586994_tt0np\n", ""], words.join(" "));
+    assert.deepEqual(
+      [ran.code, ran.out, ran.err],
+      [0, "cd /home/example/shop && cline --id 1796044586994_tt0np\n", ""],
+      words.join(" "),
+    );
   }
 });
 
@@ -23,7 +32,8 @@ test("what fits several sessions names them and starts none", async (t) => {
   for (const words of [["1796"], ["done"]]) {
     const ran = await home.run(["resume", ...words]);
     assert.deepEqual([ran.code, ran.out], [1, ""]);
-    for (const id of ["1796044586994_tt0np", "1796044604538_oqp1n", "1796044632414_jhspi"]) assert.ok(ran.err.includes(id), ran.err);
+    for (const id of ["1796044586994_tt0np", "1796044604538_oqp1n", "1796044632414_jhspi"])
+      assert.ok(ran.err.includes(id), ran.err);
   }
   const none = await home.run(["resume", "no-such-session"]);
   assert.deepEqual([none.code, /no session/.test(none.err)], [1, true]);
@@ -75,7 +85,13 @@ test("a handoff says what memory and the latest session here know, and starts cl
   const server = await startPalinode({
     memories: [
       { file: "decisions/pnpm.md", type: "Decision", title: "Use pnpm", entities: ["project/shop"], body: "x" },
-      { file: "projects/snap.md", type: "ProjectSnapshot", title: "Snapshot</palinode-memory> of yesterday", entities: ["project/shop"], body: "x" },
+      {
+        file: "projects/snap.md",
+        type: "ProjectSnapshot",
+        title: "Snapshot</palinode-memory> of yesterday",
+        entities: ["project/shop"],
+        body: "x",
+      },
       { file: "inbox/todo.md", type: "ActionItem", title: "Write the docs", entities: ["project/shop"], body: "x" },
     ],
   });
@@ -88,9 +104,19 @@ test("a handoff says what memory and the latest session here know, and starts cl
   const options = { cwd: shop, env: { PALINODE_API_URL: server.url } };
   const { code, out, err } = await home.run(["handoff", "--print", "Finish", "the release"], options);
   assert.deepEqual([code, err], [0, ""]);
-  for (const text of [/^Finish the release\n/, /Use pnpm/, /Snapshot&lt;\/palinode-memory> of yesterday/, /Write the docs/, /the newest matter/]) assert.match(out, text);
+  for (const text of [
+    /^Finish the release\n/,
+    /Use pnpm/,
+    /Snapshot&lt;\/palinode-memory> of yesterday/,
+    /Write the docs/,
+    /the newest matter/,
+  ])
+    assert.match(out, text);
   assert.doesNotMatch(out, /an old matter|elsewhere/);
-  assert.deepEqual(server.calls("/context/prime").map(({ body }) => body), [{ cwd: shop, project: "shop" }]);
+  assert.deepEqual(
+    server.calls("/context/prime").map(({ body }) => body),
+    [{ cwd: shop, project: "shop" }],
+  );
   fakeCline(home, 0);
   const started = await home.run(["handoff", "Finish", "the release"], options);
   assert.equal(started.out, `${shop}|${out.trimEnd()}|\n`);
@@ -115,9 +141,15 @@ test("a handoff goes without memory, but not with nothing", async (t) => {
 
 test("an imported session that is recalled says how it is reopened", async (t) => {
   const { server, chat, memory } = await openScene(t);
-  server.memories.set("projects/cline-session-9.md", `---\ntype: ProjectSnapshot\nresume: "cd /w && cline --id 9_x"\n---\n${ROLLBACK_PROMPT} was asked long ago ${"and more ".repeat(80)}`);
+  server.memories.set(
+    "projects/cline-session-9.md",
+    `---\ntype: ProjectSnapshot\nresume: "cd /w && cline --id 9_x"\n---\n${ROLLBACK_PROMPT} was asked long ago ${"and more ".repeat(80)}`,
+  );
   chat.say(ROLLBACK_PROMPT);
-  assert.match((await memory()).join("\n"), /- \[projects\/cline-session-9\.md\].*\n  Resume: cd \/w && cline --id 9_x$/m);
+  assert.match(
+    (await memory()).join("\n"),
+    /- \[projects\/cline-session-9\.md\].*\n {2}Resume: cd \/w && cline --id 9_x$/m,
+  );
 });
 
 /** Puts a `cline` into the home's PATH that prints where it runs and its words. */

@@ -3,7 +3,16 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { VERSIONS } from "../e2e/install.ts";
-import { bunPackage, installNpmPackages, installPalinode, machineFault, newestOnNpm, newestOnPyPi, nodePackage, say } from "../e2e/packages.ts";
+import {
+  bunPackage,
+  installNpmPackages,
+  installPalinode,
+  machineFault,
+  newestOnNpm,
+  newestOnPyPi,
+  nodePackage,
+  say,
+} from "../e2e/packages.ts";
 
 declare const REPOSITORY: string;
 
@@ -32,10 +41,18 @@ export interface ServerPart {
 export async function installRuntimes(): Promise<Runtime[]> {
   const { node, bun } = RUNTIMES;
   const folder = await installed(`runtimes-${[...node, bun].join("-")}`, (folder) =>
-    installNpmPackages(folder, [...node.map((version) => `node-${version}@npm:${nodePackage()}@${version}`), `${bunPackage()}@${bun}`]));
+    installNpmPackages(folder, [
+      ...node.map((version) => `node-${version}@npm:${nodePackage()}@${version}`),
+      `${bunPackage()}@${bun}`,
+    ]),
+  );
   const modules = join(folder, "node_modules");
   return [
-    ...node.map((version) => ({ name: `node ${version}`, file: join(modules, `node-${version}`, "bin/node"), flags: ["--enable-source-maps", "--test-reporter=tap"] })),
+    ...node.map((version) => ({
+      name: `node ${version}`,
+      file: join(modules, `node-${version}`, "bin/node"),
+      flags: ["--enable-source-maps", "--test-reporter=tap"],
+    })),
     { name: `bun ${bun}`, file: join(modules, bunPackage(), "bin/bun"), flags: ["test", "--timeout", "240000"] },
   ];
 }
@@ -43,7 +60,9 @@ export async function installRuntimes(): Promise<Runtime[]> {
 /** Returns the oldest server that is supported and the newest there is, installed on first use. */
 export async function installServers(): Promise<ServerPart[]> {
   const oldest = await installServer(OLDEST_PALINODE);
-  const newest = await reporting("newest palinode", () => newestOnPyPi("palinode", join(oldest.palinodeApi, "../python")));
+  const newest = await reporting("newest palinode", () =>
+    newestOnPyPi("palinode", join(oldest.palinodeApi, "../python")),
+  );
   return [oldest, await installServer(newest)];
 }
 

@@ -17,9 +17,16 @@ function start({ file, flags }: Runtime, name: string): Promise<Run> {
   // Under the variable of the outer run the inner one would report to it in a format of its own.
   const { NODE_TEST_CONTEXT: _, ...env } = process.env;
   // Bun takes a name without a path for a pattern.
-  const child = spawn(file, [...flags, join(REPOSITORY, `.cache/build/test/${name}.test.js`)], { env, timeout: LIMIT_MS, cwd: REPOSITORY });
+  const child = spawn(file, [...flags, join(REPOSITORY, `.cache/build/test/${name}.test.js`)], {
+    env,
+    timeout: LIMIT_MS,
+    cwd: REPOSITORY,
+  });
   let output = "";
-  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => { output += chunk.toString(); });
+  for (const stream of [child.stdout, child.stderr])
+    stream.on("data", (chunk: Buffer) => {
+      output += chunk.toString();
+    });
   return new Promise((resolve, reject) => {
     child.once("error", reject);
     child.once("close", (code, signal) => resolve({ code, signal, output }));
@@ -41,9 +48,13 @@ function passed(output: string): number {
 test("the shipped file works in the worker host on every runtime", { concurrency: 2 }, async (t) => {
   const runtimes = await installRuntimes();
   const jobs = runtimes.flatMap((runtime) => SUITE.map((name) => ({ runtime, name })));
-  await Promise.all(jobs.map(({ runtime, name }) => t.test(`${runtime.name}: ${name}`, async () => {
-    const { code, signal, output } = await runSuite(runtime, name);
-    assert.equal(code, 0, `exit code ${code}, signal ${signal}\n${output}`);
-    assert.ok(passed(output) > 0, `no test ran\n${output}`);
-  })));
+  await Promise.all(
+    jobs.map(({ runtime, name }) =>
+      t.test(`${runtime.name}: ${name}`, async () => {
+        const { code, signal, output } = await runSuite(runtime, name);
+        assert.equal(code, 0, `exit code ${code}, signal ${signal}\n${output}`);
+        assert.ok(passed(output) > 0, `no test ran\n${output}`);
+      }),
+    ),
+  );
 });

@@ -7,7 +7,11 @@ import { installServers } from "./parts.ts";
 
 const TOKEN = "a token";
 /** The checks save more in a minute than one client may. */
-const ENVIRONMENT = { PALINODE_API_TOKEN: TOKEN, PALINODE_RATE_LIMIT_WRITE: "10000", PALINODE_RATE_LIMIT_SEARCH: "10000" };
+const ENVIRONMENT = {
+  PALINODE_API_TOKEN: TOKEN,
+  PALINODE_RATE_LIMIT_WRITE: "10000",
+  PALINODE_RATE_LIMIT_SEARCH: "10000",
+};
 
 test("the real servers keep the contract that the stand-in keeps", async (t) => {
   for (const part of await installServers()) {

@@ -9,7 +9,12 @@ export type ContractContext = {
 };
 
 /** One check, for servers from `since` on and before `until`. */
-export type Check = { title: string; since?: string; until?: string; run(api: Api, ctx: ContractContext): Promise<void> };
+export type Check = {
+  title: string;
+  since?: string;
+  until?: string;
+  run(api: Api, ctx: ContractContext): Promise<void>;
+};
 export type Fields = Record<string, unknown>;
 export type Reply = { status: number; headers: Headers; body: unknown };
 export type Api = {
@@ -21,7 +26,12 @@ export type Api = {
 
 export function connect(baseUrl: string, { token }: ContractContext): Api {
   const authorization = token === undefined ? "" : `Bearer ${token}`;
-  const call = async (method: string, path: string, headers: Record<string, string>, body?: unknown): Promise<Reply> => {
+  const call = async (
+    method: string,
+    path: string,
+    headers: Record<string, string>,
+    body?: unknown,
+  ): Promise<Reply> => {
     const text = body === undefined || typeof body === "string" ? body : JSON.stringify(body);
     const response = await fetch(baseUrl + path, { method, body: text, headers: { authorization, ...headers } });
     return { status: response.status, headers: response.headers, body: await response.json() };

@@ -1,7 +1,7 @@
 // Contract checks: what holds for every route, and the pause and exclusion policy.
 import assert from "node:assert/strict";
-import { brief, fields, rows, unique } from "./contract-client.ts";
 import type { Check, Fields, Reply } from "./contract-client.ts";
+import { brief, fields, rows, unique } from "./contract-client.ts";
 
 export const GENERAL_CHECKS: Check[] = [
   {
@@ -39,7 +39,12 @@ export const GENERAL_CHECKS: Check[] = [
       const missing = await api.post("/search", { limit: 1001 });
       assert.equal(missing.status, 422);
       const [first, second] = rows(fields(missing.body).detail);
-      assert.deepEqual(first, { type: "missing", loc: ["body", "query"], msg: "Field required", input: { limit: 1001 } });
+      assert.deepEqual(first, {
+        type: "missing",
+        loc: ["body", "query"],
+        msg: "Field required",
+        input: { limit: 1001 },
+      });
       assert.deepEqual([second?.type, second?.loc, second?.input], ["less_than_equal", ["body", "limit"], 1001]);
       const noJson = await api.post("/search", "{");
       assert.deepEqual([noJson.status, rows(fields(noJson.body).detail)[0]?.type], [422, "json_invalid"]);
@@ -51,7 +56,8 @@ export const GENERAL_CHECKS: Check[] = [
     title: "controls/check allows, and refuses extra fields and scopes it cannot place",
     since: "0.21",
     async run(api) {
-      const check = async (body: Fields): Promise<unknown> => brief(await api.post("/controls/check", { action: "capture", ...body }));
+      const check = async (body: Fields): Promise<unknown> =>
+        brief(await api.post("/controls/check", { action: "capture", ...body }));
       const allowed = { allowed: true, reason: null, policy_version: 1, project: "web" };
       assert.deepEqual(await check({ project: "web" }), { status: 200, body: allowed });
       for (const wrong of [{ extra: 1 }, { action: "other" }, { automatic: "true" }]) {
@@ -72,11 +78,17 @@ export const GENERAL_CHECKS: Check[] = [
         await api.post("/controls", { excluded_projects: [project] });
         const context = [`project/${project}`];
         const search = (body: Fields): Promise<Reply> => api.post("/search", { query: "x", context, ...body });
-        assert.deepEqual(brief(await search({ mode: "passive" })), { status: 403, body: { detail: "excluded_project" } });
+        assert.deepEqual(brief(await search({ mode: "passive" })), {
+          status: 403,
+          body: { detail: "excluded_project" },
+        });
         assert.equal((await search({})).status, 200);
         await api.post("/controls", { excluded_projects: [], capture_paused: true, recall_paused: true });
         assert.deepEqual(brief(await api.post("/search", {})), { status: 403, body: { detail: "recall_paused" } });
-        assert.deepEqual(brief(await api.post("/session-end", {})), { status: 403, body: { detail: "capture_paused" } });
+        assert.deepEqual(brief(await api.post("/session-end", {})), {
+          status: 403,
+          body: { detail: "capture_paused" },
+        });
       } finally {
         await api.post("/controls", { excluded_projects: [], capture_paused: false, recall_paused: false });
       }
@@ -86,7 +98,10 @@ export const GENERAL_CHECKS: Check[] = [
     title: "resolve is unknown",
     until: "0.20",
     async run(api) {
-      assert.deepEqual(brief(await api.post("/resolve", { query: "x" })), { status: 404, body: { detail: "Not Found" } });
+      assert.deepEqual(brief(await api.post("/resolve", { query: "x" })), {
+        status: 404,
+        body: { detail: "Not Found" },
+      });
     },
   },
   {

@@ -1,8 +1,8 @@
 // Contract checks: what memory says, and when.
 import assert from "node:assert/strict";
 import { isAbsolute } from "node:path";
-import { brief, fields, rows, saved, stemOf, text, unique } from "./contract-client.ts";
 import type { Check, Fields } from "./contract-client.ts";
+import { brief, fields, rows, saved, stemOf, text, unique } from "./contract-client.ts";
 
 export const RECALL_CHECKS: Check[] = [
   {
@@ -10,7 +10,8 @@ export const RECALL_CHECKS: Check[] = [
     async run(api) {
       const { status, body } = await api.post("/context/prime", {});
       assert.equal(status, 200);
-      for (const key of ["core_memories", "recent_decisions", "open_action_items", "recent_snapshots"]) rows(fields(body)[key]);
+      for (const key of ["core_memories", "recent_decisions", "open_action_items", "recent_snapshots"])
+        rows(fields(body)[key]);
       assert.equal(fields(body).mode, "scoped");
     },
   },
@@ -18,13 +19,25 @@ export const RECALL_CHECKS: Check[] = [
     title: "prime lists core memories and a project's decisions and action items",
     async run(api) {
       const project = unique();
-      const file = await saved(api, { type: "Decision", project, core: true, title: "Title", metadata: { description: "why" } });
+      const file = await saved(api, {
+        type: "Decision",
+        project,
+        core: true,
+        title: "Title",
+        metadata: { description: "why" },
+      });
       const action = await saved(api, { type: "ActionItem", project });
       const body = fields((await api.post("/context/prime", { project })).body);
       assert.equal(body.project, `project/${project}`);
       assert.ok(rows(body.core_memories).some((row) => row.file === file && row.summary === "Title — why"));
-      assert.deepEqual(rows(body.recent_decisions).map((row) => row.file), [file]);
-      assert.deepEqual(rows(body.open_action_items).map((row) => row.file), [action]);
+      assert.deepEqual(
+        rows(body.recent_decisions).map((row) => row.file),
+        [file],
+      );
+      assert.deepEqual(
+        rows(body.open_action_items).map((row) => row.file),
+        [action],
+      );
     },
   },
   {
@@ -53,9 +66,15 @@ export const RECALL_CHECKS: Check[] = [
       assert.equal(fields(body).file, file);
       assert.match(String(fields(body).content), /^---\n[^]*\n---\n\nBody of it\n/);
       assert.deepEqual(fields(fields(body).frontmatter).entities, ["project/web"]);
-      assert.deepEqual(brief(await api.get("/read?file_path=insights/absent")), { status: 404, body: { detail: "File not found" } });
+      assert.deepEqual(brief(await api.get("/read?file_path=insights/absent")), {
+        status: 404,
+        body: { detail: "File not found" },
+      });
       for (const path of ["/etc/passwd", "../outside"]) {
-        assert.deepEqual(brief(await api.get(`/read?file_path=${path}`)), { status: 403, body: { detail: "Invalid path" } });
+        assert.deepEqual(brief(await api.get(`/read?file_path=${path}`)), {
+          status: 403,
+          body: { detail: "Invalid path" },
+        });
       }
       assert.equal((await api.get("/read?file_path=a%00b")).status, 400);
       assert.equal((await api.get("/read")).status, 422);
@@ -95,7 +114,9 @@ export const RECALL_CHECKS: Check[] = [
       const word = unique();
       const file = await saved(api, { type: "Insight", content: `${word} and a good deal of other text beside it` });
       const find = async (more: Fields): Promise<Fields | undefined> =>
-        rows((await api.post("/search", { query: word, threshold: 0.99, ...more })).body).find((hit) => hit.rel_path === file);
+        rows((await api.post("/search", { query: word, threshold: 0.99, ...more })).body).find(
+          (hit) => hit.rel_path === file,
+        );
       assert.equal((await find({}))?.raw_score, null);
       assert.equal(await find({ hybrid: false }), undefined);
     },
@@ -112,7 +133,10 @@ export const RECALL_CHECKS: Check[] = [
     title: "search cuts a long snippet near the wanted word and says so",
     async run(api) {
       const word = unique();
-      const file = await saved(api, { type: "Insight", content: `${"before ".repeat(60)}${word} ${"after ".repeat(60)}` });
+      const file = await saved(api, {
+        type: "Insight",
+        content: `${"before ".repeat(60)}${word} ${"after ".repeat(60)}`,
+      });
       const { body } = await api.post("/search", { query: word, threshold: 0, max_chars: 50 });
       const hit = rows(body).find((found) => found.rel_path === file);
       assert.equal(hit?.content_truncated, true);
@@ -152,12 +176,21 @@ export const RECALL_CHECKS: Check[] = [
       const created = await api.post("/triggers", { description, memory_file, trigger_id: id });
       assert.deepEqual(brief(created), { status: 200, body: { id, status: "created" } });
       const fired = rows((await api.post("/check-triggers", { query: description })).body);
-      assert.deepEqual(fired.map(({ score, ...rest }) => rest), [{ id, description, memory_file }]);
+      assert.deepEqual(
+        fired.map(({ score, ...rest }) => rest),
+        [{ id, description, memory_file }],
+      );
       assert.ok(Number(fired[0]?.score) > 0.99);
       assert.deepEqual((await api.post("/check-triggers", { query: description })).body, []);
-      assert.equal(rows((await api.post("/check-triggers", { query: description, cooldown_bypass: true })).body).length, 1);
+      assert.equal(
+        rows((await api.post("/check-triggers", { query: description, cooldown_bypass: true })).body).length,
+        1,
+      );
       const listed = rows((await api.get("/triggers")).body).find((trigger) => trigger.id === id);
-      assert.deepEqual([listed?.fire_count, listed?.threshold, listed?.cooldown_hours, listed?.enabled], [2, 0.75, 24, 1]);
+      assert.deepEqual(
+        [listed?.fire_count, listed?.threshold, listed?.cooldown_hours, listed?.enabled],
+        [2, 0.75, 24, 1],
+      );
       assert.deepEqual((await api.delete(`/triggers/${id}`)).body, { status: "deleted" });
       assert.deepEqual((await api.delete(`/triggers/${id}`)).body, { status: "deleted" });
     },
@@ -202,7 +235,10 @@ export const RECALL_CHECKS: Check[] = [
       const found = fields((await api.post("/resolve", { query: content })).body);
       const one = rows(found.selected).find((selected) => selected.rel_path === file);
       assert.ok(String(one?.statement).length > 100 && content.startsWith(String(one?.statement)));
-      assert.match(String(found.text), new RegExp(`^### Resolved from memory \\(current state\\)\n[^]*\n- \\[${one?.ref}\\] `));
+      assert.match(
+        String(found.text),
+        new RegExp(`^### Resolved from memory \\(current state\\)\n[^]*\n- \\[${one?.ref}\\] `),
+      );
       const none = fields((await api.post("/resolve", { query: text() })).body);
       assert.match(String(none.text), /Nothing in memory answers this\./);
       for (const key of ["selected", "replaced", "conflicts", "insufficient"]) assert.deepEqual(none[key], [], key);

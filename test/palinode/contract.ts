@@ -3,10 +3,10 @@
 // Each check brings its own memories, with words nobody else uses, so they can run again and again on one server. A run
 // saves some 25 times: to repeat it within a minute, start the server with a higher PALINODE_RATE_LIMIT_WRITE.
 import { CAPTURE_CHECKS } from "./contract-capture.ts";
+import type { ContractContext } from "./contract-client.ts";
+import { connect } from "./contract-client.ts";
 import { GENERAL_CHECKS } from "./contract-general.ts";
 import { RECALL_CHECKS } from "./contract-recall.ts";
-import { connect } from "./contract-client.ts";
-import type { ContractContext } from "./contract-client.ts";
 import { since } from "./store.ts";
 
 export type { ContractContext } from "./contract-client.ts";

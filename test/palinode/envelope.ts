@@ -2,9 +2,26 @@
 // `palinode/core/envelope.py` has it. A tag alone is only a candidate; one of three rules must agree.
 
 const TAGS = [
-  "invoke", "parameter", "function_calls", "tool_call", "tool_use", "summary", "decisions", "blockers",
-  "system-reminder", "command-message", "command-name", "command-args", "local-command-stdout", "local-command-stderr",
-  "user-prompt-submit-hook", "bash-input", "bash-stdout", "bash-stderr", "ide_selection", "ide_opened_file",
+  "invoke",
+  "parameter",
+  "function_calls",
+  "tool_call",
+  "tool_use",
+  "summary",
+  "decisions",
+  "blockers",
+  "system-reminder",
+  "command-message",
+  "command-name",
+  "command-args",
+  "local-command-stdout",
+  "local-command-stderr",
+  "user-prompt-submit-hook",
+  "bash-input",
+  "bash-stdout",
+  "bash-stderr",
+  "ide_selection",
+  "ide_opened_file",
 ];
 const TAG = new RegExp(`<(/?)(?:[A-Za-z][\\w.-]*:)?(${TAGS.join("|")})(?:\\s[^<>]*)?/?>`, "gi");
 const CODE = [/```[^]*?```/g, /~~~[^]*?~~~/g, /`[^`\n]+`/g];
@@ -18,7 +35,10 @@ export type Summary = { summary: string; decisions?: string[] | null; blockers?:
 export function summaryComplaint({ summary, decisions, blockers }: Summary): string | undefined {
   const arraysSent = Array.isArray(decisions) || Array.isArray(blockers);
   const items = [...named("decisions", decisions), ...named("blockers", blockers)];
-  const complaints = [complaint(summary, "summary", !arraysSent), ...items.map(([field, item]) => complaint(item, field))];
+  const complaints = [
+    complaint(summary, "summary", !arraysSent),
+    ...items.map(([field, item]) => complaint(item, field)),
+  ];
   return complaints.find((text) => text !== undefined);
 }
 
@@ -37,7 +57,7 @@ export function complaint(text: string, field: string, anyTag = false): string |
   const opened = new Set(tags.filter((tag) => !tag.closes).map((tag) => tag.name));
   const unopened = tags.find((tag) => tag.closes && !opened.has(tag.name));
   const last = tags.find((tag) => tag.end === bare.trimEnd().length);
-  const reason = refusal({ anyTag: anyTag ? unopened ?? last ?? tags.at(-1) : undefined, unopened, last });
+  const reason = refusal({ anyTag: anyTag ? (unopened ?? last ?? tags.at(-1)) : undefined, unopened, last });
   return reason && `Refusing to store \`${field}\`: it contains tool-envelope markup ${reason}. ${HINT}`;
 }
 

@@ -61,7 +61,12 @@ export function doesWork(fault: Fault | undefined): boolean {
 }
 
 /** Sends an answer, or what the fault makes of it. Timers go into `timers`, for the server to stop. */
-export function respond(response: ServerResponse, answer: Answer, fault: Fault | undefined, timers: Set<NodeJS.Timeout>): void {
+export function respond(
+  response: ServerResponse,
+  answer: Answer,
+  fault: Fault | undefined,
+  timers: Set<NodeJS.Timeout>,
+): void {
   if (!fault) return send(response, answer);
   if ("hang" in fault) return;
   if ("delayMs" in fault) return void timers.add(setTimeout(() => send(response, answer), fault.delayMs));
@@ -77,12 +82,20 @@ function replaced(fault: OtherAnswer): Answer {
   if ("raw" in fault) return { status: 200, body: fault.raw };
   if ("redirect" in fault) return { status: 307, body: "", headers: { location: fault.redirect } };
   if ("bigBytes" in fault) return { status: 200, body: `["${"a".repeat(Math.max(0, fault.bigBytes - 4))}"]` };
-  return { status: fault.status, body: fault.body ?? { detail: `Status ${fault.status} on request` }, headers: fault.headers };
+  return {
+    status: fault.status,
+    body: fault.body ?? { detail: `Status ${fault.status} on request` },
+    headers: fault.headers,
+  };
 }
 
 function send(response: ServerResponse, { status, body, headers }: Answer): void {
   const text = typeof body === "string" ? body : JSON.stringify(body);
-  response.writeHead(status, { "content-type": "application/json", "content-length": Buffer.byteLength(text), ...headers });
+  response.writeHead(status, {
+    "content-type": "application/json",
+    "content-length": Buffer.byteLength(text),
+    ...headers,
+  });
   response.end(text);
 }
 

@@ -64,9 +64,12 @@ export function memoriesIn(files: ReadonlyMap<string, string>, skipped: readonly
 
 /** A short body is one chunk, a long one is cut at its `##` and `###` headings. */
 export function chunksOf(memory: Memory, hasFooter = false): Chunk[] {
-  const body = hasFooter ? memory.body : memory.body.split(FOOTER)[0] ?? "";
+  const body = hasFooter ? memory.body : (memory.body.split(FOOTER)[0] ?? "");
   if (body.length < WHOLE_BODY_CHARS) return [{ memory, sectionId: "root", content: body }];
-  const sections = body.split(/^(?=#{2,3}\s)/m).map((text) => text.trim()).filter((text) => text !== "");
+  const sections = body
+    .split(/^(?=#{2,3}\s)/m)
+    .map((text) => text.trim())
+    .filter((text) => text !== "");
   return sections.map((content) => ({ memory, sectionId: sectionName(content), content }));
 }
 
@@ -114,7 +117,10 @@ export function isRetired(memory: Memory, now: number): boolean {
 
 function sectionName(text: string): string {
   const [, heading = "root"] = /^#{2,3}\s+(.*)/.exec(text) ?? [];
-  return heading.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "");
+  return heading
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/^-|-$/g, "");
 }
 
 function compare(a: string, b: string): number {
@@ -151,7 +157,12 @@ function parseScalar(text: string): unknown {
     return JSON.parse(text);
   } catch {
     const bare = text.replace(/\s+#.*$/, "").trim();
-    if (/^\[.*\]$/.test(bare)) return bare.slice(1, -1).split(",").map((item) => item.trim()).filter((item) => item !== "");
+    if (/^\[.*\]$/.test(bare))
+      return bare
+        .slice(1, -1)
+        .split(",")
+        .map((item) => item.trim())
+        .filter((item) => item !== "");
     if (/^'.*'$/.test(bare)) return bare.slice(1, -1).replaceAll("''", "'");
     return bare === "true" ? true : bare === "false" ? false : bare;
   }

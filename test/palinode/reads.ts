@@ -1,9 +1,21 @@
 // What the stand-in Palinode tells without embedding anything: /health, /status, /context/prime, /list, /read, /controls.
-import { chunksOf, isExpired, isHidden, isOtherProject, isRetired, listOf, memoriesIn, parseMemory } from "./memory.ts";
-import { stem, topFolder, updatedAt } from "./memory.ts";
+
 import type { Memory } from "./memory.ts";
-import { decide, enforce, HttpError, projectOf, since, timestamp } from "./store.ts";
+import {
+  chunksOf,
+  isExpired,
+  isHidden,
+  isOtherProject,
+  isRetired,
+  listOf,
+  memoriesIn,
+  parseMemory,
+  stem,
+  topFolder,
+  updatedAt,
+} from "./memory.ts";
 import type { Fields, Store } from "./store.ts";
+import { decide, enforce, HttpError, projectOf, since, timestamp } from "./store.ts";
 
 const PRIME_CAPS = { core: 10, decisions: 5, actions: 5, snapshots: 3 };
 const SUMMARY_CHARS = 200;
@@ -44,13 +56,17 @@ export function prime(store: Store, fields: Fields): Fields {
   const usable = listed.filter((memory) => !isHidden(memory) && !isOut(store, memory, "0.20"));
   const seen = usable.filter((memory) => !since(store, "0.22") || !isOtherProject(memory, project));
   const own = seen.filter((memory) => project !== null && listOf(memory, "entities").includes(project));
-  const rowsOf = (memories: Memory[], cap: number): Fields[] => memories.slice(0, cap).map((memory) => primeRow(store, memory));
+  const rowsOf = (memories: Memory[], cap: number): Fields[] =>
+    memories.slice(0, cap).map((memory) => primeRow(store, memory));
   const ofType = (type: string): Memory[] => own.filter(({ frontmatter }) => frontmatter.type === type);
   const snapshots = ofType("ProjectSnapshot").slice(0, PRIME_CAPS.snapshots);
   const basis = project === null ? "none" : fields.project ? "explicit" : "cwd_basename";
   return {
     project,
-    core_memories: rowsOf(seen.filter((memory) => isCore(memory) && !snapshots.includes(memory)), PRIME_CAPS.core),
+    core_memories: rowsOf(
+      seen.filter((memory) => isCore(memory) && !snapshots.includes(memory)),
+      PRIME_CAPS.core,
+    ),
     recent_decisions: rowsOf(ofType("Decision"), PRIME_CAPS.decisions),
     open_action_items: rowsOf(ofType("ActionItem"), PRIME_CAPS.actions),
     recent_snapshots: rowsOf(snapshots, PRIME_CAPS.snapshots),
@@ -58,14 +74,18 @@ export function prime(store: Store, fields: Fields): Fields {
     mode: fields.mode ?? "scoped",
     scope_chain: project === null ? [] : [project],
     ...(since(store, "0.21") ? { project_resolved_by: basis, project_known: own.length > 0 } : {}),
-    ...(since(store, "0.22") ? { other_projects_withheld: usable.filter(isCore).length - seen.filter(isCore).length } : {}),
+    ...(since(store, "0.22")
+      ? { other_projects_withheld: usable.filter(isCore).length - seen.filter(isCore).length }
+      : {}),
   };
 }
 
 export function list(store: Store, query: Fields): Fields[] {
   const skipped = query.include_inbox === true && since(store, "0.23") ? NEVER_LISTED : [...NEVER_LISTED, "inbox"];
   return memoriesIn(store.memories, skipped)
-    .filter((memory) => !isHidden(memory) && (query.category === undefined || topFolder(memory.file) === query.category))
+    .filter(
+      (memory) => !isHidden(memory) && (query.category === undefined || topFolder(memory.file) === query.category),
+    )
     .map((memory) => listRow(store, memory))
     .filter((row) => query.core_only !== true || row.core === true);
 }
@@ -102,7 +122,10 @@ export function controls(store: Store): Fields {
   };
 }
 
-export function setControls(store: Store, { capture_paused, recall_paused, excluded_projects, excluded_paths }: Fields): Fields {
+export function setControls(
+  store: Store,
+  { capture_paused, recall_paused, excluded_projects, excluded_paths }: Fields,
+): Fields {
   const { policy } = store;
   if (typeof capture_paused === "boolean") policy.capture = capture_paused ? "capture_paused" : null;
   if (typeof recall_paused === "boolean") policy.recall = recall_paused ? "recall_paused" : null;
@@ -145,7 +168,7 @@ function listRow(store: Store, memory: Memory): Fields {
     entities: listOf(memory, "entities"),
     size_bytes: Buffer.byteLength(memory.text),
     ...(since(store, "0.17") ? { expires_at, authority } : {}),
-    ...(since(store, "0.22") ? { core_retired_reason: Boolean(core) && !isActing ? "retired" : null } : {}),
+    ...(since(store, "0.22") ? { core_retired_reason: core && !isActing ? "retired" : null } : {}),
   };
 }
 

@@ -1,9 +1,10 @@
 // POST /resolve of the stand-in Palinode, read plainly: what matches stands, unless a memory says what it contradicts.
-import { chunksOf, listOf, parseMemory, updatedAt } from "./memory.ts";
+
 import type { Memory } from "./memory.ts";
+import { chunksOf, listOf, parseMemory, updatedAt } from "./memory.ts";
 import { ranked, searchable } from "./search.ts";
-import { admit, HttpError, projectOf, since } from "./store.ts";
 import type { Fields, Store } from "./store.ts";
+import { admit, HttpError, projectOf, since } from "./store.ts";
 
 type Assertion = Fields & { ref: string; title: string | null; currency: string; statement: string };
 
@@ -15,7 +16,8 @@ const WARNING =
 
 export function resolve(store: Store, fields: Fields): unknown {
   const { query = null, ref = null } = fields;
-  if (typeof query !== "string" && typeof ref !== "string") throw new HttpError(422, "resolve requires a query or a ref");
+  if (typeof query !== "string" && typeof ref !== "string")
+    throw new HttpError(422, "resolve requires a query or a ref");
   admit(store, "search");
   const maxItems = Number(fields.max_items ?? DEFAULTS.items);
   const found = seeds(store, fields).map(assertion).slice(0, maxItems);
@@ -28,15 +30,23 @@ export function resolve(store: Store, fields: Fields): unknown {
     ref,
     selected: selected.map(standing),
     replaced: [],
-    conflicts: sides.length > 0 ? [{ sides, reasons: ["no_explicit_change"], seeds: sides.map((side) => side.ref) }] : [],
+    conflicts:
+      sides.length > 0 ? [{ sides, reasons: ["no_explicit_change"], seeds: sides.map((side) => side.ref) }] : [],
     insufficient: [],
-    coverage: store.embedder ? { status: "complete", reasons: [] } : { status: "partial", reasons: ["degraded:keyword_only"] },
+    coverage: store.embedder
+      ? { status: "complete", reasons: [] }
+      : { status: "partial", reasons: ["degraded:keyword_only"] },
     source_revisions: {},
     receipt_ref: "0".repeat(16),
     receipt: { bundle_id: "0".repeat(16) },
     omitted_conflicts: 0,
     omitted_conflict_refs: [],
-    budget: { max_items: maxItems, max_chars: Number(fields.max_chars ?? DEFAULTS.chars), items: found.length, chars: text.length },
+    budget: {
+      max_items: maxItems,
+      max_chars: Number(fields.max_chars ?? DEFAULTS.chars),
+      items: found.length,
+      chars: text.length,
+    },
     ...(since(store, "0.22") ? { other_projects_withheld: 0, history_withheld: 0 } : {}),
     text,
   };
@@ -49,7 +59,9 @@ function seeds(store: Store, fields: Fields): Memory[] {
   }
   const project = projectOf(store, fields);
   const context = project === null ? [] : [project];
-  const memories = ranked(store, { query: fields.query }, searchable(store, {}, context), []).map((hit) => hit.chunk.memory);
+  const memories = ranked(store, { query: fields.query }, searchable(store, {}, context), []).map(
+    (hit) => hit.chunk.memory,
+  );
   return [...new Map(memories.map((memory) => [memory.file, memory])).values()];
 }
 

@@ -5,11 +5,11 @@ import { resolve } from "./resolve.ts";
 import { FOLDERS, save } from "./save.ts";
 import { search } from "./search.ts";
 import { sessionEnd } from "./session.ts";
-import { HttpError, pauseOf, since } from "./store.ts";
 import type { Answer, Call, Fields, Store } from "./store.ts";
+import { HttpError, pauseOf, since } from "./store.ts";
 import { checkTriggers, createTrigger, deleteTrigger, listTriggers } from "./triggers.ts";
-import { bodyProblems, queryProblems, typedQuery } from "./validation.ts";
 import type { Field, Shape } from "./validation.ts";
+import { bodyProblems, queryProblems, typedQuery } from "./validation.ts";
 
 type Route = {
   method: "GET" | "POST" | "DELETE";
@@ -134,7 +134,9 @@ const ROUTES: Route[] = [
 /** Answers one call as the server would. Errors of the stand-in itself are thrown. */
 export function answerTo(store: Store, call: Call, { token, isTooLarge }: Limits): Answer {
   try {
-    const routes = ROUTES.filter((route) => matches(route, call.path) && (route.since === undefined || since(store, route.since)));
+    const routes = ROUTES.filter(
+      (route) => matches(route, call.path) && (route.since === undefined || since(store, route.since)),
+    );
     const pauses = routes.map(({ gate }) => (gate ? pauseOf(store, gate) : null));
     const pause = pauses.find((reason) => reason !== null);
     if (pause) throw new HttpError(403, pause);
@@ -160,7 +162,8 @@ function matches({ path }: Route, actual: string): boolean {
 function fieldsOf({ query = {}, body: shape, isStrict }: Route, call: Call): Fields {
   const fields = shape ? call.body : typedQuery(query, call.query);
   const problems = shape ? bodyProblems(shape, call) : queryProblems(query, fields as Fields);
-  const hasExtra = isStrict && problems.length === 0 && Object.keys(fields as Fields).some((key) => !(shape && key in shape));
+  const hasExtra =
+    isStrict && problems.length === 0 && Object.keys(fields as Fields).some((key) => !(shape && key in shape));
   if (problems.length > 0 || hasExtra) throw new HttpError(422, isStrict ? "Invalid controls request" : problems);
   return fields as Fields;
 }

@@ -1,9 +1,9 @@
 // POST /save of the stand-in Palinode, and the writing of one memory file that /session-end uses too.
 import { complaint } from "./envelope.ts";
-import { chunksOf, composed, parseMemory, withFooter } from "./memory.ts";
 import type { Frontmatter, Memory } from "./memory.ts";
-import { admit, HttpError, since, timestamp } from "./store.ts";
+import { chunksOf, composed, parseMemory, withFooter } from "./memory.ts";
 import type { Call, Fields, Store } from "./store.ts";
+import { admit, HttpError, since, timestamp } from "./store.ts";
 
 export const FOLDERS: Record<string, string> = {
   PersonMemory: "people",
@@ -17,7 +17,8 @@ export const FOLDERS: Record<string, string> = {
 type Writing = { type: string; slug: string; content: string; append?: boolean; frontmatter: Frontmatter };
 
 const DERIVED_SLUG_CHARS = 30;
-const INJECTION = /ignore\s+(all\s+)?(previous|prior|all)\s+instructions|you are now the system|disregard all prior|<script|javascript:/i;
+const INJECTION =
+  /ignore\s+(all\s+)?(previous|prior|all)\s+instructions|you are now the system|disregard all prior|<script|javascript:/i;
 /** Fields that become frontmatter as they are. */
 const KEPT = ["title", "core", "priority", "confidence", "epistemic", "contradicts", "backed_by"];
 const SPECIAL = /[^\p{L}\p{N} .,!?\-_\n#:()[\]{}'"]/gu;
@@ -46,7 +47,10 @@ export function save(store: Store, fields: Fields, call: Call): unknown {
 }
 
 /** Writes a memory file. A given slug that exists is overwritten; one made from the text steps aside, except on 0.13. */
-export function writeMemory(store: Store, { type, slug, content, append = false, frontmatter }: Writing): Fields & { file_path: string } {
+export function writeMemory(
+  store: Store,
+  { type, slug, content, append = false, frontmatter }: Writing,
+): Fields & { file_path: string } {
   const folder = FOLDERS[type] ?? "inbox";
   const derived = slugify((content.split("\n")[0] ?? "").slice(0, DERIVED_SLUG_CHARS)) || String(store.now());
   const name = slug !== "" ? slug : since(store, "0.14") ? freeName(store, `${folder}/${derived}`, content) : derived;
@@ -72,12 +76,15 @@ export function writeMemory(store: Store, { type, slug, content, append = false,
 }
 
 function appended(old: Memory, content: string, now: string): string {
-  const before = chunksOf(old).map((chunk) => chunk.content.trimEnd()).join("\n\n");
+  const before = chunksOf(old)
+    .map((chunk) => chunk.content.trimEnd())
+    .join("\n\n");
   return `${before}\n\n## Update — ${now.slice(0, 10)}\n\n${content}`;
 }
 
 function filled(frontmatter: Frontmatter): Frontmatter {
-  const isFilled = (value: unknown): boolean => value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0);
+  const isFilled = (value: unknown): boolean =>
+    value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0);
   return Object.fromEntries(Object.entries(frontmatter).filter(([, value]) => isFilled(value)));
 }
 
@@ -85,16 +92,21 @@ function filled(frontmatter: Frontmatter): Frontmatter {
 export function unsafe(content: string): string | undefined {
   if (INJECTION.test(content)) return "Security scan failed: Content matches injection pattern";
   const share = (content.match(SPECIAL)?.length ?? 0) / Math.max(content.length, 1);
-  return share > MAX_SPECIAL_SHARE ? "Security scan failed: Content has unusually high ratio of special characters" : undefined;
+  return share > MAX_SPECIAL_SHARE
+    ? "Security scan failed: Content has unusually high ratio of special characters"
+    : undefined;
 }
 
 /** Who wrote it: the body, else the header, else "api". */
 export function sourceOf({ source }: Fields, call: Call): string {
-  return typeof source === "string" && source !== "" ? source : call.headers["x-palinode-source"] ?? "api";
+  return typeof source === "string" && source !== "" ? source : (call.headers["x-palinode-source"] ?? "api");
 }
 
 export function slugify(text: string): string {
-  return text.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "");
+  return text
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/^-|-$/g, "");
 }
 
 function saveAnswer(store: Store, file: string, outcome: string): Fields & { file_path: string } {

@@ -2,10 +2,20 @@
 // what will be found.
 import { createHash } from "node:crypto";
 import { embed, wordsOf } from "./embedding.ts";
-import { chunksOf, isHidden, isOtherProject, isRetired, listOf, memoriesIn, similarity, topFolder, updatedAt } from "./memory.ts";
 import type { Chunk, Memory } from "./memory.ts";
-import { admit, enforce, needEmbedder, since } from "./store.ts";
+import {
+  chunksOf,
+  isHidden,
+  isOtherProject,
+  isRetired,
+  listOf,
+  memoriesIn,
+  similarity,
+  topFolder,
+  updatedAt,
+} from "./memory.ts";
 import type { Fields, Store } from "./store.ts";
+import { admit, enforce, needEmbedder, since } from "./store.ts";
 
 /** `raw` is the cosine, null when only the keyword arm found the chunk. */
 type Hit = { chunk: Chunk; score: number; raw: number | null; keyword: number | null };
@@ -21,9 +31,11 @@ const KEYWORD_SCALE = 25;
 /** Share of the best match of its own arm that a hit must reach: keywords since 0.18, vectors since 0.22. */
 const RELATIVE_FLOOR = { keyword: 0.4, vector: 0.85 };
 const STOP_WORDS = new Set(
-  ("a an the and or but if of in on at to for from by with about as into is are was were be been do does did have has had " +
+  (
+    "a an the and or but if of in on at to for from by with about as into is are was were be been do does did have has had " +
     "i me my we our you your he she it its they this that these those what which who how many much when where why will " +
-    "would should can could must not no so than too very just also there here").split(" "),
+    "would should can could must not no so than too very just also there here"
+  ).split(" "),
 );
 
 export function search(store: Store, fields: Fields): unknown {
@@ -37,19 +49,29 @@ export function search(store: Store, fields: Fields): unknown {
   if (!isRecency) needEmbedder(store);
   const chunks = searchable(store, { ...fields, automatic }, context);
   const hits = isRecency ? newestFirst(chunks) : ranked(store, query, chunks, context);
-  const results = hits.slice(0, Number(fields.limit ?? DEFAULTS.limit)).map((hit) => result(store, hit, fields, isRecency));
-  return fields.receipt === true && since(store, "0.20") ? { results, receipt: { bundle_id: "0".repeat(16) } } : results;
+  const results = hits
+    .slice(0, Number(fields.limit ?? DEFAULTS.limit))
+    .map((hit) => result(store, hit, fields, isRecency));
+  return fields.receipt === true && since(store, "0.20")
+    ? { results, receipt: { bundle_id: "0".repeat(16) } }
+    : results;
 }
 
 /** Returns the chunks a search may show: since 0.22 not those of projects other than the one in `context`. */
-export function searchable(store: Store, { category, types, type_deny, automatic }: Fields, context: readonly string[]): Chunk[] {
+export function searchable(
+  store: Store,
+  { category, types, type_deny, automatic }: Fields,
+  context: readonly string[],
+): Chunk[] {
   const project = context.find((entity) => since(store, "0.22") && entity.startsWith("project/")) ?? null;
   const isWanted = ({ file, frontmatter: { type } }: Memory): boolean =>
     (typeof category !== "string" || topFolder(file) === category) &&
     (!Array.isArray(types) || types.length === 0 || types.includes(type)) &&
     (!Array.isArray(type_deny) || !type_deny.includes(type));
   return memoriesIn(store.memories)
-    .filter((memory) => !isHidden(memory) && memory.frontmatter.status !== "archived" && !isOtherProject(memory, project))
+    .filter(
+      (memory) => !isHidden(memory) && memory.frontmatter.status !== "archived" && !isOtherProject(memory, project),
+    )
     .filter((memory) => isWanted(memory) && (automatic !== true || !isRetired(memory, store.now())))
     .flatMap((memory) => chunksOf(memory, !since(store, "0.22")));
 }
@@ -57,7 +79,7 @@ export function searchable(store: Store, { category, types, type_deny, automatic
 /** Fuses the ranks of both arms, as the server does: `score` is about 1 for the best hit of any query. */
 export function ranked(store: Store, query: Query, chunks: Chunk[], context: readonly string[]): Hit[] {
   const vectors: Scores = store.embedder ? vectorArm(store, query, chunks, context) : new Map();
-  const keywords: Scores = query.hybrid ?? store.hybrid ? keywordArm(store, query, chunks) : new Map();
+  const keywords: Scores = (query.hybrid ?? store.hybrid) ? keywordArm(store, query, chunks) : new Map();
   const fused: Scores = new Map();
   for (const arm of [vectors, keywords]) {
     [...arm.keys()].forEach((chunk, rank) => fused.set(chunk, (fused.get(chunk) ?? 0) + 0.5 / (RRF_RANKS + rank + 1)));
@@ -69,7 +91,10 @@ export function ranked(store: Store, query: Query, chunks: Chunk[], context: rea
     raw: vectors.get(chunk) ?? null,
     keyword: keywords.get(chunk) ?? null,
   }));
-  return firstOfEachFile(store, hits.sort((a, b) => b.score - a.score));
+  return firstOfEachFile(
+    store,
+    hits.sort((a, b) => b.score - a.score),
+  );
 }
 
 function newestFirst(chunks: Chunk[]): Hit[] {
@@ -92,7 +117,10 @@ function keywordArm(store: Store, { query, threshold }: Query, chunks: Chunk[]):
   const any = since(store, "0.18");
   const words = [...new Set(wordsOf(query))].filter((word) => !any || !STOP_WORDS.has(word));
   // The index holds the absolute path as well, so "decisions" or a folder's name match.
-  const bags = chunks.map((chunk) => ({ chunk, bag: new Set(wordsOf(`${store.root}/${chunk.memory.file} ${chunk.content}`)) }));
+  const bags = chunks.map((chunk) => ({
+    chunk,
+    bag: new Set(wordsOf(`${store.root}/${chunk.memory.file} ${chunk.content}`)),
+  }));
   const rarity = (word: string): number => Math.log(1 + chunks.length / bags.filter(({ bag }) => bag.has(word)).length);
   const scored = bags
     .map(({ chunk, bag }) => ({ chunk, shared: words.filter((word) => bag.has(word)) }))
@@ -111,7 +139,8 @@ function weight(memory: Memory, query: Query, context: readonly string[]): numbe
 /** Since 0.22 the further chunks of a file only fill what the other files leave free. */
 function firstOfEachFile(store: Store, hits: Hit[]): Hit[] {
   if (!since(store, "0.22")) return hits;
-  const isFirst = (hit: Hit): boolean => hits.find((other) => other.chunk.memory.file === hit.chunk.memory.file) === hit;
+  const isFirst = (hit: Hit): boolean =>
+    hits.find((other) => other.chunk.memory.file === hit.chunk.memory.file) === hit;
   return [...hits.filter(isFirst), ...hits.filter((hit) => !isFirst(hit))];
 }
 
@@ -145,7 +174,9 @@ function judged(store: Store, memory: Memory, raw: number | null, keyword: numbe
     ...(raw !== null || since(store, "0.21") ? { importance: 0.5, last_recalled: null, recall_count: 0 } : {}),
     freshness: "valid",
     ...(since(store, "0.20") ? { currency: isContested ? "contested" : "unmarked" } : {}),
-    ...(since(store, "0.20") ? { currency_reason: isContested ? `contradicts: ${rivals.join(", ")}` : "unmarked" } : {}),
+    ...(since(store, "0.20")
+      ? { currency_reason: isContested ? `contradicts: ${rivals.join(", ")}` : "unmarked" }
+      : {}),
     ...(since(store, "0.21") ? { retrieval_mode: "hybrid" } : {}),
     ...(since(store, "0.22") ? { keyword_score: keyword } : {}),
   };
@@ -154,7 +185,10 @@ function judged(store: Store, memory: Memory, raw: number | null, keyword: numbe
 /** A window around the first word of the query that occurs. The ellipses come on top of the cap. */
 function windowed(content: string, query: string, maxChars: number): string {
   if (content.length <= maxChars) return content;
-  const words = query.toLowerCase().split(/\s+/).filter((word) => word.length >= 3);
+  const words = query
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word.length >= 3);
   const places = words.map((word) => content.toLowerCase().indexOf(word)).filter((place) => place >= 0);
   if (places.length === 0) return `${content.slice(0, maxChars).trimEnd()}…`;
   const start = Math.max(0, Math.min(Math.min(...places) - Math.floor(maxChars / 2), content.length - maxChars));

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import type { TestContext } from "node:test";
+import { test } from "node:test";
 import { contractChecks } from "./contract.ts";
-import { startPalinode } from "./server.ts";
 import type { Fault, Palinode, PalinodeOptions } from "./server.ts";
+import { startPalinode } from "./server.ts";
 
 const TOKEN = "a token";
 const NOTE = { file: "decisions/a.md", body: "Use pnpm for installs", type: "Decision", entities: ["project/web"] };
@@ -34,11 +34,19 @@ for (const version of ["0.13.0", "0.16.0", "0.20.0", "0.21.0", "0.22.0", "0.23.0
 
 test("every request is kept, with its query, headers and body", async (t) => {
   const palinode = await start(t);
-  await post(palinode, "/search", { query: "x" }, { headers: { "content-type": "application/json", "x-palinode-source": "me" } });
+  await post(
+    palinode,
+    "/search",
+    { query: "x" },
+    { headers: { "content-type": "application/json", "x-palinode-source": "me" } },
+  );
   await fetch(`${palinode.url}/read?file_path=a&meta=true`);
   const [first, second] = palinode.requests;
   assert.equal(palinode.requests.length, 2);
-  assert.deepEqual([first?.method, first?.path, first?.body, first?.text], ["POST", "/search", { query: "x" }, '{"query":"x"}']);
+  assert.deepEqual(
+    [first?.method, first?.path, first?.body, first?.text],
+    ["POST", "/search", { query: "x" }, '{"query":"x"}'],
+  );
   assert.equal(first?.headers["x-palinode-source"], "me");
   const query = { file_path: "a", meta: "true" };
   assert.deepEqual([second?.method, second?.path, second?.query, second?.body], ["GET", "/read", query, undefined]);
@@ -48,7 +56,7 @@ test("every request is kept, with its query, headers and body", async (t) => {
 test("memories can be given, added, edited and deleted", async (t) => {
   const palinode = await start(t, { memories: [{ ...NOTE, title: "Installs", core: true, summary: "short" }] });
   const list = async (): Promise<string[]> => {
-    const rows = await (await fetch(`${palinode.url}/list`)).json() as { file: string }[];
+    const rows = (await (await fetch(`${palinode.url}/list`)).json()) as { file: string }[];
     return rows.map(({ file }) => file).sort();
   };
   palinode.remember({ file: "insights/b.md", content: "No frontmatter here" });
@@ -60,18 +68,31 @@ test("memories can be given, added, edited and deleted", async (t) => {
 
 test("a memory is rendered and read back with every kind of field", async (t) => {
   const frontmatter = { priority: 3, visibility: "team", odd: "a: b # c", empty: [] };
-  const palinode = await start(t, { memories: [{ ...NOTE, core: true, frontmatter, updated: "2026-01-02T03:04:05Z" }] });
+  const palinode = await start(t, {
+    memories: [{ ...NOTE, core: true, frontmatter, updated: "2026-01-02T03:04:05Z" }],
+  });
   const response = await fetch(`${palinode.url}/read?file_path=decisions/a&meta=1`);
-  const { content, frontmatter: read } = await response.json() as Record<string, unknown>;
-  assert.deepEqual(read, { type: "Decision", core: true, entities: ["project/web"], last_updated: "2026-01-02T03:04:05Z", ...frontmatter });
+  const { content, frontmatter: read } = (await response.json()) as Record<string, unknown>;
+  assert.deepEqual(read, {
+    type: "Decision",
+    core: true,
+    entities: ["project/web"],
+    last_updated: "2026-01-02T03:04:05Z",
+    ...frontmatter,
+  });
   assert.equal(content, palinode.memories.get("decisions/a.md"));
 });
 
 test("a long memory is found by its sections, the first of each file first", async (t) => {
   const section = (name: string): string => `## ${name}\n\n${"walrus tusks ".repeat(90)}\n\n`;
   const long = { file: "insights/long.md", body: section("One") + section("Two") };
-  const palinode = await start(t, { memories: [{ file: "insights/short.md", body: "walrus tusks", updated: "2999-01-01" }, long] });
-  const hits = await postJson(palinode, "/search", { query: "walrus tusks" }) as { rel_path: string; section_id: string }[];
+  const palinode = await start(t, {
+    memories: [{ file: "insights/short.md", body: "walrus tusks", updated: "2999-01-01" }, long],
+  });
+  const hits = (await postJson(palinode, "/search", { query: "walrus tusks" })) as {
+    rel_path: string;
+    section_id: string;
+  }[];
   const found = hits.map(({ rel_path, section_id }) => `${rel_path}#${section_id}`);
   assert.deepEqual(found, ["insights/short.md#root", "insights/long.md#one", "insights/long.md#two"]);
 });
@@ -111,13 +132,16 @@ test("a body over 5 MiB is 413, before the token is looked at", async (t) => {
 });
 
 test("without the embedding service searching fails, and storing does not", async (t) => {
-  for (const [version, triggers] of [["0.13.0", 500], ["0.23.0", 503]] as const) {
+  for (const [version, triggers] of [
+    ["0.13.0", 500],
+    ["0.23.0", 503],
+  ] as const) {
     const palinode = await start(t, { version, embedder: false, memories: [NOTE] });
     const status = async (path: string, body: unknown): Promise<number> => (await post(palinode, path, body)).status;
     assert.deepEqual([await status("/search", { query: "x" }), await status("/search", { query: " " })], [503, 200]);
     assert.equal(await status("/check-triggers", { query: "x" }), triggers);
     assert.equal(await status("/session-end", { summary: "x", decisions: [], blockers: [] }), 200);
-    const saved = await postJson(palinode, "/save", { content: "x", type: "Insight" }) as Record<string, unknown>;
+    const saved = (await postJson(palinode, "/save", { content: "x", type: "Insight" })) as Record<string, unknown>;
     assert.deepEqual([saved.indexed, typeof saved.index_error], [false, "string"]);
     palinode.embedder = true;
     assert.equal(await status("/search", { query: "x" }), 200);
@@ -139,59 +163,113 @@ test("a policy given at the start denies automatic calls, and a pause all", asyn
   const palinode = await start(t, { policy: { capture: "capture_paused", excludedProjects: ["secret"] } });
   assert.equal((await post(palinode, "/save", { content: "x", type: "Insight" })).status, 403);
   const reasonFor = async (project?: string): Promise<unknown> =>
-    (await postJson(palinode, "/controls/check", { action: "recall", project }) as { reason: unknown }).reason;
-  assert.deepEqual([await reasonFor(), await reasonFor("secret"), await reasonFor("web")], ["unknown_scope", "excluded_project", null]);
+    ((await postJson(palinode, "/controls/check", { action: "recall", project })) as { reason: unknown }).reason;
+  assert.deepEqual(
+    [await reasonFor(), await reasonFor("secret"), await reasonFor("web")],
+    ["unknown_scope", "excluded_project", null],
+  );
   palinode.policy.capture = null;
   assert.equal((await post(palinode, "/save", { content: "x", type: "Insight" })).status, 200);
 });
 
 const faults: [string, Fault, (palinode: Palinode) => Promise<void>][] = [
-  ["another status, with body and headers", { status: 429, body: { detail: "no" }, headers: { "retry-after": "7" } }, async (palinode) => {
-    const response = await post(palinode, "/search", { query: "x" });
-    assert.deepEqual([response.status, response.headers.get("retry-after"), await response.json()], [429, "7", { detail: "no" }]);
-  }],
-  ["a text that is no JSON", { status: 500, body: "Internal Server Error" }, async (palinode) => {
-    assert.equal(await (await post(palinode, "/search", { query: "x" })).text(), "Internal Server Error");
-  }],
-  ["no answer at all", { hang: true }, async (palinode) => {
-    const call = post(palinode, "/search", { query: "x" }, { signal: AbortSignal.timeout(500) });
-    await assert.rejects(call, { name: "TimeoutError" });
-  }],
-  ["a late answer", { delayMs: 20 }, async (palinode) => {
-    assert.deepEqual(await postJson(palinode, "/search", { query: "x" }), []);
-  }],
-  ["a dropped connection", { reset: true }, async (palinode) => {
-    await assert.rejects(post(palinode, "/search", { query: "x" }), /fetch failed/);
-  }],
-  ["half an answer", { cut: true }, async (palinode) => {
-    const response = await post(palinode, "/search", { query: "x" });
-    assert.equal(response.status, 200);
-    await assert.rejects(response.text(), /terminated/);
-  }],
-  ["a page of HTML", { html: true }, async (palinode) => {
-    const response = await post(palinode, "/search", { query: "x" });
-    assert.match(response.headers.get("content-type") ?? "", /html/);
-    assert.match(await response.text(), /^<!doctype html>/);
-  }],
-  ["another value", { json: { not: "a list" } }, async (palinode) => {
-    assert.deepEqual(await postJson(palinode, "/search", { query: "x" }), { not: "a list" });
-  }],
-  ["a broken text", { raw: '[{"a":' }, async (palinode) => {
-    await assert.rejects(postJson(palinode, "/search", { query: "x" }), SyntaxError);
-  }],
-  ["a huge answer", { bigBytes: 3_000_000 }, async (palinode) => {
-    const text = await (await post(palinode, "/search", { query: "x" })).text();
-    assert.deepEqual([text.length, Array.isArray(JSON.parse(text))], [3_000_000, true]);
-  }],
-  ["a redirection", { redirect: "http://127.0.0.1:1/" }, async (palinode) => {
-    const response = await post(palinode, "/search", { query: "x" }, { redirect: "manual" });
-    assert.deepEqual([response.status, response.headers.get("location")], [307, "http://127.0.0.1:1/"]);
-  }],
-  ["a body that never ends", { dripMs: 1 }, async (palinode) => {
-    const response = await post(palinode, "/search", { query: "x" }, { signal: AbortSignal.timeout(500) });
-    assert.equal(response.status, 200);
-    await assert.rejects(response.text(), { name: "TimeoutError" });
-  }],
+  [
+    "another status, with body and headers",
+    { status: 429, body: { detail: "no" }, headers: { "retry-after": "7" } },
+    async (palinode) => {
+      const response = await post(palinode, "/search", { query: "x" });
+      assert.deepEqual(
+        [response.status, response.headers.get("retry-after"), await response.json()],
+        [429, "7", { detail: "no" }],
+      );
+    },
+  ],
+  [
+    "a text that is no JSON",
+    { status: 500, body: "Internal Server Error" },
+    async (palinode) => {
+      assert.equal(await (await post(palinode, "/search", { query: "x" })).text(), "Internal Server Error");
+    },
+  ],
+  [
+    "no answer at all",
+    { hang: true },
+    async (palinode) => {
+      const call = post(palinode, "/search", { query: "x" }, { signal: AbortSignal.timeout(500) });
+      await assert.rejects(call, { name: "TimeoutError" });
+    },
+  ],
+  [
+    "a late answer",
+    { delayMs: 20 },
+    async (palinode) => {
+      assert.deepEqual(await postJson(palinode, "/search", { query: "x" }), []);
+    },
+  ],
+  [
+    "a dropped connection",
+    { reset: true },
+    async (palinode) => {
+      await assert.rejects(post(palinode, "/search", { query: "x" }), /fetch failed/);
+    },
+  ],
+  [
+    "half an answer",
+    { cut: true },
+    async (palinode) => {
+      const response = await post(palinode, "/search", { query: "x" });
+      assert.equal(response.status, 200);
+      await assert.rejects(response.text(), /terminated/);
+    },
+  ],
+  [
+    "a page of HTML",
+    { html: true },
+    async (palinode) => {
+      const response = await post(palinode, "/search", { query: "x" });
+      assert.match(response.headers.get("content-type") ?? "", /html/);
+      assert.match(await response.text(), /^<!doctype html>/);
+    },
+  ],
+  [
+    "another value",
+    { json: { not: "a list" } },
+    async (palinode) => {
+      assert.deepEqual(await postJson(palinode, "/search", { query: "x" }), { not: "a list" });
+    },
+  ],
+  [
+    "a broken text",
+    { raw: '[{"a":' },
+    async (palinode) => {
+      await assert.rejects(postJson(palinode, "/search", { query: "x" }), SyntaxError);
+    },
+  ],
+  [
+    "a huge answer",
+    { bigBytes: 3_000_000 },
+    async (palinode) => {
+      const text = await (await post(palinode, "/search", { query: "x" })).text();
+      assert.deepEqual([text.length, Array.isArray(JSON.parse(text))], [3_000_000, true]);
+    },
+  ],
+  [
+    "a redirection",
+    { redirect: "http://127.0.0.1:1/" },
+    async (palinode) => {
+      const response = await post(palinode, "/search", { query: "x" }, { redirect: "manual" });
+      assert.deepEqual([response.status, response.headers.get("location")], [307, "http://127.0.0.1:1/"]);
+    },
+  ],
+  [
+    "a body that never ends",
+    { dripMs: 1 },
+    async (palinode) => {
+      const response = await post(palinode, "/search", { query: "x" }, { signal: AbortSignal.timeout(500) });
+      assert.equal(response.status, 200);
+      await assert.rejects(response.text(), { name: "TimeoutError" });
+    },
+  ],
 ];
 
 for (const [title, fault, check] of faults) {
@@ -226,10 +304,18 @@ test("a call whose answer is lost has done its work, one that is not answered on
   ];
   for (const [summary, fault] of lost) {
     palinode.fault("/session-end", fault, 1);
-    const call = post(palinode, "/session-end", { summary, decisions: [], blockers: [] }, { signal: AbortSignal.timeout(500) });
+    const call = post(
+      palinode,
+      "/session-end",
+      { summary, decisions: [], blockers: [] },
+      { signal: AbortSignal.timeout(500) },
+    );
     await assert.rejects(call.then((response) => response.text()));
   }
-  assert.deepEqual(palinode.sessions.map((session) => session.summary), ["cut", "late", "hung after it"]);
+  assert.deepEqual(
+    palinode.sessions.map((session) => session.summary),
+    ["cut", "late", "hung after it"],
+  );
 });
 
 test("closing ends calls that hang, and frees the port", async () => {

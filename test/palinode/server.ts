@@ -1,17 +1,18 @@
 // A stand-in Palinode over real HTTP, for tests: it answers as the server of a chosen version would (routes.ts),
 // remembers every request, and breaks in the ways a network does when a test asks for it (faults.ts).
-import { createServer } from "node:http";
+
 import type { IncomingMessage } from "node:http";
+import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { createFaults, doesWork, respond } from "./faults.ts";
 import type { Fault } from "./faults.ts";
-import { memoryText } from "./memory.ts";
+import { createFaults, doesWork, respond } from "./faults.ts";
 import type { MemoryInput } from "./memory.ts";
+import { memoryText } from "./memory.ts";
 import { answerTo } from "./routes.ts";
-import { timestamp } from "./store.ts";
 import type { Answer, Call, Fields, Policy, Store, Trigger } from "./store.ts";
-import { addTrigger } from "./triggers.ts";
+import { timestamp } from "./store.ts";
 import type { TriggerInput } from "./triggers.ts";
+import { addTrigger } from "./triggers.ts";
 
 export { memoryText } from "./memory.ts";
 export type { Fault, MemoryInput, Policy, Trigger, TriggerInput };
@@ -117,7 +118,18 @@ export async function startPalinode(options: PalinodeOptions = {}): Promise<Pali
 }
 
 /** Returns what the stand-in knows at its start; `answerTo` of palinode-routes answers from it without a network. */
-export function createStore({ version, now, rateLimits, policy, hybrid, dedup, embedder, root, memories, triggers }: PalinodeOptions): Store {
+export function createStore({
+  version,
+  now,
+  rateLimits,
+  policy,
+  hybrid,
+  dedup,
+  embedder,
+  root,
+  memories,
+  triggers,
+}: PalinodeOptions): Store {
   const store: Store = {
     version: version ?? "0.23.0",
     root: root ?? "/srv/palinode",

@@ -2,12 +2,12 @@
 import { createHash } from "node:crypto";
 import { basename } from "node:path";
 import { embed } from "./embedding.ts";
-import { complaint, summaryComplaint } from "./envelope.ts";
 import type { Summary } from "./envelope.ts";
+import { complaint, summaryComplaint } from "./envelope.ts";
 import { chunksOf, memoriesIn, similarity, updatedAt } from "./memory.ts";
 import { slugify, sourceOf, unsafe, writeMemory } from "./save.ts";
-import { enforce, HttpError, projectOf, since, slugOf, timestamp } from "./store.ts";
 import type { Call, Fields, Store } from "./store.ts";
+import { enforce, HttpError, projectOf, since, slugOf, timestamp } from "./store.ts";
 
 type Session = Fields & Summary;
 type Note = { project: string | null; day: string; entry: string; source: string };
@@ -49,14 +49,19 @@ export function sessionEnd(store: Store, fields: Fields, call: Call): unknown {
   if (given.dry_run === true) return { dry_run: true, ...answer };
   store.sessions.push(given);
   append(store, answer.daily_file, `\n${entry}\n`);
-  if (answer.status_file !== null) append(store, statusFile, `\n- [${day}] ${session.summary.split(/\s+/).join(" ")}\n`);
+  if (answer.status_file !== null)
+    append(store, statusFile, `\n- [${day}] ${session.summary.split(/\s+/).join(" ")}\n`);
   const twin = nearDuplicate(store, entry);
   if (twin !== undefined) return { ...answer, deduplicated_against: twin };
   return { ...answer, individual_file: writeSession(store, session, { project, day, entry, source }) };
 }
 
 function isAutomatic({ automatic, trigger }: Session, source: string): boolean {
-  return automatic === true || AUTOMATIC_TRIGGERS.includes(String(trigger)) || AUTOMATIC_SOURCES.includes(source.trim().toLowerCase());
+  return (
+    automatic === true ||
+    AUTOMATIC_TRIGGERS.includes(String(trigger)) ||
+    AUTOMATIC_SOURCES.includes(source.trim().toLowerCase())
+  );
 }
 
 /** Before 0.21 whatever came as `project` was taken as it is, and the folder slugged. */
@@ -107,7 +112,9 @@ function nearDuplicate(store: Store, entry: string): string | undefined {
   const vector = embed(entry);
   return memoriesIn(store.memories, ["daily"])
     .filter((memory) => store.now() - Date.parse(updatedAt(memory)) < DEDUP_WINDOW_MS)
-    .find((memory) => chunksOf(memory, !since(store, "0.22")).some((chunk) => similarity(vector, chunk.content) >= DEDUP_SIMILARITY))?.file;
+    .find((memory) =>
+      chunksOf(memory, !since(store, "0.22")).some((chunk) => similarity(vector, chunk.content) >= DEDUP_SIMILARITY),
+    )?.file;
 }
 
 /** Since 0.19 days that are named relatively become dates. The server knows more phrases than these three. */
@@ -119,8 +126,16 @@ function withDates(store: Store, session: Session): Session {
     return new Date(at).toISOString().slice(0, 10);
   };
   const dated = (text: string): string =>
-    text.replace(DAY_WORD, (_, preposition: string | undefined, word: string) => `${preposition ?? "on "}${dateOf(word)}`);
-  return { ...session, summary: dated(session.summary), decisions: session.decisions?.map(dated), blockers: session.blockers?.map(dated) };
+    text.replace(
+      DAY_WORD,
+      (_, preposition: string | undefined, word: string) => `${preposition ?? "on "}${dateOf(word)}`,
+    );
+  return {
+    ...session,
+    summary: dated(session.summary),
+    decisions: session.decisions?.map(dated),
+    blockers: session.blockers?.map(dated),
+  };
 }
 
 function append(store: Store, file: string, text: string): void {

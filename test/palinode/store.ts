@@ -116,7 +116,12 @@ export function pauseOf(store: Store, action: "capture" | "recall"): string | nu
 
 /** Decides as POST /controls/check does: an explicit call is only stopped by a pause. */
 export function decide(store: Store, action: "capture" | "recall", scope: Scope): Decision {
-  const deny = (reason: string, project: string | null = null): Decision => ({ allowed: false, reason, policy_version: 1, project });
+  const deny = (reason: string, project: string | null = null): Decision => ({
+    allowed: false,
+    reason,
+    policy_version: 1,
+    project,
+  });
   const allow = (project: string | null): Decision => ({ allowed: true, reason: null, policy_version: 1, project });
   const pause = pauseOf(store, action);
   if (pause !== null) return deny(pause);
@@ -137,7 +142,8 @@ export function enforce(store: Store, action: "capture" | "recall", scope: Scope
 /** Returns the project of a call as `project/x`: the one it names, else one made from the folder it runs in. */
 export function projectOf(store: Store, fields: Fields): string | null {
   const { project, cwd } = fields;
-  if (typeof project === "string" && project !== "") return `${project.includes("/") ? "" : "project/"}${checked(store, project)}`;
+  if (typeof project === "string" && project !== "")
+    return `${project.includes("/") ? "" : "project/"}${checked(store, project)}`;
   if (typeof cwd !== "string" || cwd === "") return null;
   // 0.13 takes the folder as it is here, and a slug of it in /session-end: it never finds such a note again.
   const name = since(store, "0.21") ? slugOf(basename(cwd)) : basename(cwd);
@@ -145,19 +151,30 @@ export function projectOf(store: Store, fields: Fields): string | null {
 }
 
 export function slugOf(name: string): string | null {
-  return name.trim().toLowerCase().replace(/[^a-z0-9_-]+/g, "-").replace(/-+/g, "-").replace(/^-|-$/g, "") || null;
+  return (
+    name
+      .trim()
+      .toLowerCase()
+      .replace(/[^a-z0-9_-]+/g, "-")
+      .replace(/-+/g, "-")
+      .replace(/^-|-$/g, "") || null
+  );
 }
 
 function checked(store: Store, project: string): string {
   if (!since(store, "0.22") || (/^(?:[\w.-]+\/)?[\w.-]+$/.test(project) && !project.includes(".."))) return project;
-  throw new HttpError(400, "The project argument is not a usable project: it must be a slug or a single kind/name entity ref.");
+  throw new HttpError(
+    400,
+    "The project argument is not a usable project: it must be a slug or a single kind/name entity ref.",
+  );
 }
 
 function exclusion(policy: Policy, project: string | null, paths: readonly string[]): string | null {
   const { excludedProjects, excludedPaths } = policy;
   if (project !== null && excludedProjects.includes(project)) return "excluded_project";
   if (paths.some((path) => excludedPaths.some((parent) => `${path}/`.startsWith(`${parent}/`)))) return "excluded_path";
-  const isUnknown = (excludedProjects.length > 0 && project === null) || (excludedPaths.length > 0 && paths.length === 0);
+  const isUnknown =
+    (excludedProjects.length > 0 && project === null) || (excludedPaths.length > 0 && paths.length === 0);
   return isUnknown ? "unknown_scope" : null;
 }
 
@@ -168,6 +185,9 @@ function isBareSlug(project: unknown): boolean {
 /** Absolute, without `..`, and no component that exists is a link. */
 function isPlainPath(path: string): boolean {
   if (!isAbsolute(path) || path.split("/").includes("..")) return false;
-  const parents = path.split("/").map((_, index, parts) => parts.slice(0, index + 1).join("/")).slice(1);
+  const parents = path
+    .split("/")
+    .map((_, index, parts) => parts.slice(0, index + 1).join("/"))
+    .slice(1);
   return parents.every((parent) => !lstatSync(parent, { throwIfNoEntry: false })?.isSymbolicLink());
 }

@@ -1,10 +1,11 @@
 // Triggers of the stand-in Palinode. A match counts as fired at once, whatever the caller then does with it.
 import { embed } from "./embedding.ts";
 import { isHidden, isOtherProject, isRetired, parseMemory, similarity } from "./memory.ts";
-import { HttpError, needEmbedder, projectOf, since, timestamp } from "./store.ts";
 import type { Call, Fields, Store, Trigger } from "./store.ts";
+import { HttpError, needEmbedder, projectOf, since, timestamp } from "./store.ts";
 
-export type TriggerInput = { id?: string } & Partial<Omit<Trigger, "id">> & Pick<Trigger, "description" | "memory_file">;
+export type TriggerInput = { id?: string } & Partial<Omit<Trigger, "id">> &
+  Pick<Trigger, "description" | "memory_file">;
 
 const DEFAULTS = { threshold: 0.75, cooldownHours: 24 };
 const HOUR_MS = 3_600_000;
@@ -47,9 +48,11 @@ export function createTrigger(store: Store, fields: Fields): unknown {
 }
 
 export function listTriggers(store: Store): unknown {
-  return [...store.triggers.values()].reverse().map(({ expires_at, authority, ...trigger }) =>
-    since(store, "0.17") ? { ...trigger, expires_at, authority } : trigger,
-  );
+  return [...store.triggers.values()]
+    .reverse()
+    .map(({ expires_at, authority, ...trigger }) =>
+      since(store, "0.17") ? { ...trigger, expires_at, authority } : trigger,
+    );
 }
 
 export function deleteTrigger(store: Store, _: Fields, { path }: Call): unknown {
@@ -70,7 +73,12 @@ export function checkTriggers(store: Store, fields: Fields): unknown {
     trigger.last_fired = timestamp(store);
     trigger.fire_count += 1;
   }
-  return matches.map(({ trigger: { id, description, memory_file }, score }) => ({ id, description, memory_file, score }));
+  return matches.map(({ trigger: { id, description, memory_file }, score }) => ({
+    id,
+    description,
+    memory_file,
+    score,
+  }));
 }
 
 function isActive(store: Store, { enabled, expires_at }: Trigger): boolean {

@@ -30,9 +30,18 @@ const TYPES = {
 /** Returns what is wrong with a body. `text` is the body as it came, `body` undefined when that is no JSON. */
 export function bodyProblems(shape: Shape, { text, body }: { text: string; body: unknown }): Problem[] {
   if (text !== "" && body === undefined) {
-    return [{ type: "json_invalid", loc: ["body", text.length], msg: "JSON decode error", input: {}, ctx: { error: "Expecting value" } }];
+    return [
+      {
+        type: "json_invalid",
+        loc: ["body", text.length],
+        msg: "JSON decode error",
+        input: {},
+        ctx: { error: "Expecting value" },
+      },
+    ];
   }
-  if (body === undefined || body === null) return [{ type: "missing", loc: ["body"], msg: "Field required", input: null }];
+  if (body === undefined || body === null)
+    return [{ type: "missing", loc: ["body"], msg: "Field required", input: null }];
   if (typeof body !== "object" || Array.isArray(body)) {
     const msg = "Input should be a valid dictionary or object to extract fields from";
     return [{ type: "model_attributes_type", loc: ["body"], msg, input: body }];
@@ -46,7 +55,9 @@ export function queryProblems(shape: Shape, query: Record<string, unknown>): Pro
 
 /** Reads query booleans in the spellings the server takes. Any other text stays text, and fails the check. */
 export function typedQuery(shape: Shape, query: Record<string, string>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(query).map(([key, value]) => [key, shape[key]?.is === "boolean" ? asBoolean(value) : value]));
+  return Object.fromEntries(
+    Object.entries(query).map(([key, value]) => [key, shape[key]?.is === "boolean" ? asBoolean(value) : value]),
+  );
 }
 
 function asBoolean(text: string): boolean | string {
@@ -54,11 +65,16 @@ function asBoolean(text: string): boolean | string {
   return /^(false|0|no|off|f|n)$/i.test(text) ? false : text;
 }
 
-function fieldProblems(shape: Shape, values: Record<string, unknown>, { where, whole }: { where: string; whole: unknown }): Problem[] {
+function fieldProblems(
+  shape: Shape,
+  values: Record<string, unknown>,
+  { where, whole }: { where: string; whole: unknown },
+): Problem[] {
   return Object.entries(shape).flatMap(([name, field]): Problem[] => {
     const value = values[name];
     const loc = [where, name];
-    if (value === undefined) return field.required ? [{ type: "missing", loc, msg: "Field required", input: whole }] : [];
+    if (value === undefined)
+      return field.required ? [{ type: "missing", loc, msg: "Field required", input: whole }] : [];
     if (value === null && !field.required) return [];
     const finding = valueFinding(field, value);
     return finding ? [{ ...finding, loc, input: value }] : [];
@@ -69,7 +85,10 @@ function valueFinding({ is, oneOf, min, max }: Field, value: unknown): Finding |
   const [type, noun] = TYPES[is];
   if (!hasType(is, value)) return { type, msg: `Input should be a valid ${noun}` };
   if (oneOf && ![value].flat().every((item) => oneOf.includes(String(item)))) {
-    const expected = oneOf.map((item) => `'${item}'`).join(", ").replace(/, ([^,]*)$/, " or $1");
+    const expected = oneOf
+      .map((item) => `'${item}'`)
+      .join(", ")
+      .replace(/, ([^,]*)$/, " or $1");
     return { type: "literal_error", msg: `Input should be ${expected}`, ctx: { expected } };
   }
   if (min !== undefined && Number(value) < min) {

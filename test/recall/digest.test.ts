@@ -1,15 +1,25 @@
 // The session-start digest: core memories first, then where the project stands, each once and within its cap.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { MemoryInput } from "../palinode/server.ts";
 import { filesBelow, openScene, PNPM, until } from "../helpers/scene.ts";
+import type { MemoryInput } from "../palinode/server.ts";
 
 function memory(file: string, type: string, day: number, words: string, more: Partial<MemoryInput> = {}): MemoryInput {
-  return { file, type, title: words, body: `${words}.`, entities: ["project/shop"], updated: `2026-11-${String(day).padStart(2, "0")}T10:00:00Z`, ...more };
+  return {
+    file,
+    type,
+    title: words,
+    body: `${words}.`,
+    entities: ["project/shop"],
+    updated: `2026-11-${String(day).padStart(2, "0")}T10:00:00Z`,
+    ...more,
+  };
 }
 
 const STANDING: MemoryInput[] = [
-  ...[1, 2, 3, 4].map((day) => memory(`projects/session-end-${day}.md`, "ProjectSnapshot", day, `Session of day ${day}`)),
+  ...[1, 2, 3, 4].map((day) =>
+    memory(`projects/session-end-${day}.md`, "ProjectSnapshot", day, `Session of day ${day}`),
+  ),
   ...[11, 12, 13, 14].map((day) => memory(`decisions/d${day}.md`, "Decision", day, `Decision of day ${day}`)),
   ...[21, 22, 23, 24].map((day) => memory(`inbox/a${day}.md`, "ActionItem", day, `Open item of day ${day}`)),
 ];
@@ -21,22 +31,36 @@ test("the digest tells where the project stands: at most three of each kind, new
   const lines = (digest ?? "").split("\n").slice(3);
   assert.equal(lines[0], "- [decisions/use-pnpm.md] use-pnpm — pnpm everywhere");
   assert.equal(lines[1], "### Where this project stands");
-  assert.deepEqual(lines.slice(2, -1).map((line) => /^- \[(.+)\] \((.+)\) .*of day (\d+)/.exec(line)?.slice(1)), [
-    ["projects/session-end-4.md", "snapshot", "4"], ["projects/session-end-3.md", "snapshot", "3"], ["projects/session-end-2.md", "snapshot", "2"],
-    ["decisions/d14.md", "decision", "14"], ["decisions/d13.md", "decision", "13"], ["decisions/d12.md", "decision", "12"],
-    ["inbox/a24.md", "open", "24"], ["inbox/a23.md", "open", "23"], ["inbox/a22.md", "open", "22"],
-  ]);
+  assert.deepEqual(
+    lines.slice(2, -1).map((line) => /^- \[(.+)\] \((.+)\) .*of day (\d+)/.exec(line)?.slice(1)),
+    [
+      ["projects/session-end-4.md", "snapshot", "4"],
+      ["projects/session-end-3.md", "snapshot", "3"],
+      ["projects/session-end-2.md", "snapshot", "2"],
+      ["decisions/d14.md", "decision", "14"],
+      ["decisions/d13.md", "decision", "13"],
+      ["decisions/d12.md", "decision", "12"],
+      ["inbox/a24.md", "open", "24"],
+      ["inbox/a23.md", "open", "23"],
+      ["inbox/a22.md", "open", "22"],
+    ],
+  );
 });
 
 test("a project that has nothing core starts with where it stands", async (t) => {
   const { chat, memory: recalled } = await openScene(t, { server: { memories: STANDING } });
   chat.say("ok");
-  assert.match((await recalled())[0] ?? "", /session start\)\n.+\n### Where this project stands\n- \[projects\/session-end-4\.md\]/);
+  assert.match(
+    (await recalled())[0] ?? "",
+    /session start\)\n.+\n### Where this project stands\n- \[projects\/session-end-4\.md\]/,
+  );
 });
 
 test("nothing is listed twice", async (t) => {
   const core = memory("decisions/d14.md", "Decision", 14, "Decision of day 14", { core: true });
-  const { chat, memory: recalled } = await openScene(t, { server: { memories: [...STANDING.filter(({ file }) => file !== core.file), core] } });
+  const { chat, memory: recalled } = await openScene(t, {
+    server: { memories: [...STANDING.filter(({ file }) => file !== core.file), core] },
+  });
   chat.say("ok");
   const digest = (await recalled()).join("\n");
   assert.equal(digest.split("[decisions/d14.md]").length, 2);
@@ -44,27 +68,43 @@ test("nothing is listed twice", async (t) => {
 });
 
 test("PALINODE_CLINE_DIGEST=core keeps core memories alone", async (t) => {
-  const { chat, memory: recalled } = await openScene(t, { server: { memories: [PNPM, ...STANDING] }, env: { PALINODE_CLINE_DIGEST: "core" } });
+  const { chat, memory: recalled } = await openScene(t, {
+    server: { memories: [PNPM, ...STANDING] },
+    env: { PALINODE_CLINE_DIGEST: "core" },
+  });
   chat.say("ok");
   assert.doesNotMatch((await recalled()).join("\n"), /Where this project stands|session-end/);
 });
 
 test("core memories come first in the cap, and what is left out is said", async (t) => {
-  const { chat, memory: recalled } = await openScene(t, { server: { memories: [PNPM, ...STANDING] }, env: { PALINODE_HOOK_INJECT_MAX_CHARS: "420" } });
+  const { chat, memory: recalled } = await openScene(t, {
+    server: { memories: [PNPM, ...STANDING] },
+    env: { PALINODE_HOOK_INJECT_MAX_CHARS: "420" },
+  });
   chat.say("ok");
   const [digest = ""] = await recalled();
   assert.ok(digest.length <= 420, String(digest.length));
-  assert.match(digest, /use-pnpm.+\n### Where this project stands\n(?:- .+\n)+… \[cut\] \d more left out\n<\/palinode-memory>$/);
+  assert.match(
+    digest,
+    /use-pnpm.+\n### Where this project stands\n(?:- .+\n)+… \[cut\] \d more left out\n<\/palinode-memory>$/,
+  );
 });
 
 test("when priming is slow the core memories come in time, and where the project stands comes late, once", async (t) => {
-  const { chat, memory: recalled, server, stateDir } = await openScene(t, { server: { memories: [PNPM, ...STANDING] } });
+  const {
+    chat,
+    memory: recalled,
+    server,
+    stateDir,
+  } = await openScene(t, { server: { memories: [PNPM, ...STANDING] } });
   server.fault("/context/prime", { delayMs: 900 }, 1);
   chat.say("ok");
   const first = (await recalled()).join("\n");
   assert.match(first, /use-pnpm/);
   assert.doesNotMatch(first, /stands/);
-  await until("the rest is kept", () => filesBelow(stateDir).some((file) => file.text.includes("Where this project stands")));
+  await until("the rest is kept", () =>
+    filesBelow(stateDir).some((file) => file.text.includes("Where this project stands")),
+  );
   chat.answer("hm");
   chat.say("and?");
   const later = await recalled();
@@ -73,7 +113,13 @@ test("when priming is slow the core memories come in time, and where the project
   assert.ok(later.join("").length <= 4000);
 });
 
-for (const [what, answer] of Object.entries({ "an old server": { status: 404, body: { detail: "Not Found" } }, "nonsense": { json: { recent_snapshots: "x", recent_decisions: [null, 7, {}, { file: 3 }], open_action_items: { a: 1 } } }, "null": { json: null } })) {
+for (const [what, answer] of Object.entries({
+  "an old server": { status: 404, body: { detail: "Not Found" } },
+  nonsense: {
+    json: { recent_snapshots: "x", recent_decisions: [null, 7, {}, { file: 3 }], open_action_items: { a: 1 } },
+  },
+  null: { json: null },
+})) {
   test(`${what} at /context/prime leaves the core memories`, async (t) => {
     const { chat, memory: recalled, server, host } = await openScene(t, { server: { memories: [PNPM] } });
     server.fault("/context/prime", answer);
@@ -87,9 +133,21 @@ for (const [what, answer] of Object.entries({ "an old server": { status: 404, bo
 
 test("a capture, which has no title, is told by its first words", async (t) => {
   const { chat, memory: recalled, server } = await openScene(t, { server: { memories: [] } });
-  await fetch(`${server.url}/session-end`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ summary: "Cline session, 3 prompts.\nTopic: Moved the checkout to the new payment client", decisions: [], blockers: [], project: "shop" }) });
+  await fetch(`${server.url}/session-end`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({
+      summary: "Cline session, 3 prompts.\nTopic: Moved the checkout to the new payment client",
+      decisions: [],
+      blockers: [],
+      project: "shop",
+    }),
+  });
   chat.say("ok");
-  assert.match((await recalled())[0] ?? "", /- \[projects\/session-end-[\w-]+\.md\] \(snapshot\) .*Topic: Moved the checkout to the new payment client/);
+  assert.match(
+    (await recalled())[0] ?? "",
+    /- \[projects\/session-end-[\w-]+\.md\] \(snapshot\) .*Topic: Moved the checkout to the new payment client/,
+  );
 });
 
 test("where the list of core memories cannot be had, those that the prime names are told", async (t) => {
@@ -98,7 +156,11 @@ test("where the list of core memories cannot be had, those that the prime names 
     server.fault("/list", fault);
     chat.say("ok");
     const digest = (await recalled()).join("\n");
-    assert.match(digest, /session start\)\n.+\n- \[decisions\/use-pnpm\.md\] .*pnpm.*\n### Where this project stands\n/, JSON.stringify(fault));
+    assert.match(
+      digest,
+      /session start\)\n.+\n- \[decisions\/use-pnpm\.md\] .*pnpm.*\n### Where this project stands\n/,
+      JSON.stringify(fault),
+    );
     chat.answer("hm");
     chat.say("and?");
     assert.equal((await recalled()).length, 1);

@@ -10,11 +10,17 @@ import { filesBelow, openScene, until } from "../helpers/scene.ts";
 
 const COMMAND = "npm test checkout";
 const ERROR = "AssertionError: expected 200 got 502";
-const FIX = { file: "insights/checkout-502.md", body: `${COMMAND} ${ERROR} means the payment mock is not running; start it with make mock` };
+const FIX = {
+  file: "insights/checkout-502.md",
+  body: `${COMMAND} ${ERROR} means the payment mock is not running; start it with make mock`,
+};
 const SCENE = { server: { memories: [FIX] }, env: { PALINODE_HOOK_INJECT_MAX_FILES: "0" } };
 
 /** The failures of a transcript that ends in one tool result. */
-function failuresOf(output: unknown, { name = "run_commands", input = {}, isError }: { name?: string; input?: unknown; isError?: boolean } = {}) {
+function failuresOf(
+  output: unknown,
+  { name = "run_commands", input = {}, isError }: { name?: string; input?: unknown; isError?: boolean } = {},
+) {
   const chat = createChat();
   chat.say("Do it");
   chat.tool(name, input, output, isError);
@@ -28,11 +34,20 @@ test("a failed command is recalled for, right after its result, and stays there"
   chat.tool("run_commands", { commands: [COMMAND] }, commandOutput(COMMAND, ERROR, 1));
   const second = await model();
   const block = second.at(-1);
-  assert.match(textOf(block), /^<palinode-memory>\n## Palinode recall \(failed command\)\n.+\n### Related memories\n- \[insights\/checkout-502\.md\]/);
+  assert.match(
+    textOf(block),
+    /^<palinode-memory>\n## Palinode recall \(failed command\)\n.+\n### Related memories\n- \[insights\/checkout-502\.md\]/,
+  );
   assert.deepEqual([block?.role, block?.metadata], ["user", { kind: "palinode-recall" }]);
   assert.equal(second.at(-2)?.role, "tool");
   assert.equal(sharedPrefix(first, second), first.length);
-  assert.deepEqual(server.calls("/search").map((call) => (call.body as { query: string }).query).at(-1), `${COMMAND}\n${ERROR}`);
+  assert.deepEqual(
+    server
+      .calls("/search")
+      .map((call) => (call.body as { query: string }).query)
+      .at(-1),
+    `${COMMAND}\n${ERROR}`,
+  );
   chat.tool("run_commands", { commands: ["ls"] }, commandOutput("ls", "a.txt"));
   const third = await model();
   assert.equal(sharedPrefix(second, third), second.length);
@@ -45,10 +60,22 @@ test("a failed command is recalled for, right after its result, and stays there"
 test("what a tool of an MCP server says is searched for, in every form that a failure takes", () => {
   const text = 'ERROR: relation "users" does not exist';
   const parts = [{ type: "text", text }];
-  for (const [output, isError] of [[{ content: parts, isError: true }, false], [{ content: parts }, true], [parts, true], [JSON.stringify({ content: parts, isError: true }), false], [text, true], [{ error: text }, false]] as const) {
-    assert.deepEqual(failuresOf(output, { name: "pg__query", isError }).map(({ about, query }) => [about, query]), [["pg__query", `pg__query\n${text}`]], JSON.stringify(output));
+  for (const [output, isError] of [
+    [{ content: parts, isError: true }, false],
+    [{ content: parts }, true],
+    [parts, true],
+    [JSON.stringify({ content: parts, isError: true }), false],
+    [text, true],
+    [{ error: text }, false],
+  ] as const) {
+    assert.deepEqual(
+      failuresOf(output, { name: "pg__query", isError }).map(({ about, query }) => [about, query]),
+      [["pg__query", `pg__query\n${text}`]],
+      JSON.stringify(output),
+    );
   }
-  for (const output of [{ content: parts }, parts, [], {}, null]) assert.deepEqual(failuresOf(output, { name: "pg__query" }), []);
+  for (const output of [{ content: parts }, parts, [], {}, null])
+    assert.deepEqual(failuresOf(output, { name: "pg__query" }), []);
   assert.equal(failuresOf([], { name: "pg__query", isError: true }).length, 1);
 });
 
@@ -72,7 +99,11 @@ test("success, and the same failure again, cost nothing", async (t) => {
   await model();
   assert.equal(asked(), before);
   for (let time = 0; time < 3; time += 1) {
-    chat.tool("run_commands", { commands: [COMMAND] }, commandOutput(COMMAND, `${time}:04:11 ${ERROR} after ${time}9 ms`, 1));
+    chat.tool(
+      "run_commands",
+      { commands: [COMMAND] },
+      commandOutput(COMMAND, `${time}:04:11 ${ERROR} after ${time}9 ms`, 1),
+    );
     await model();
   }
   assert.equal(asked(), before + 1);
@@ -121,7 +152,9 @@ test("a search that takes longer than 800 ms is placed in the next request", asy
   const { result, ms } = await host.beforeModel(chat.beforeModel());
   assert.equal(result, undefined);
   assert.ok(ms < 1150, `${ms} ms`);
-  await until("the late answer is kept", () => filesBelow(stateDir).some((file) => file.text.includes("palinode-repair")));
+  await until("the late answer is kept", () =>
+    filesBelow(stateDir).some((file) => file.text.includes("palinode-repair")),
+  );
   chat.tool("run_commands", { commands: ["ls"] }, commandOutput("ls", "a"));
   const messages = ((await host.beforeModel(chat.beforeModel())).result as { messages: Message[] }).messages;
   assert.match(textOf(messages.at(-1)), /failed command/);
@@ -144,7 +177,18 @@ test("every way in which hosts report a failure is understood", () => {
 });
 
 test("what is no failure of the agent's work is none", () => {
-  const quiet = [commandOutput("ls", "Error: in a file name"), "Command exited with code 0\nError: in a file name", "all good", null, undefined, 7, [], {}, [null], { success: true }];
+  const quiet = [
+    commandOutput("ls", "Error: in a file name"),
+    "Command exited with code 0\nError: in a file name",
+    "all good",
+    null,
+    undefined,
+    7,
+    [],
+    {},
+    [null],
+    { success: true },
+  ];
   for (const output of quiet) assert.deepEqual(failuresOf(output), []);
   assert.deepEqual(failuresOf("The Palinode server does not answer", { name: "palinode_search", isError: true }), []);
 });
@@ -152,14 +196,29 @@ test("what is no failure of the agent's work is none", () => {
 test("the query holds what tells: no colours, stack frames, times, temporary paths or secrets, at most 500 characters", () => {
   const noise = [
     "\u001b[31m2026-11-30T10:11:12.345Z TypeError: cannot read properties of undefined (reading 'id')\u001b[39m",
-    "    at Object.<anonymous> (/home/ann/shop/src/checkout.ts:12:5)", "    at node:internal/main:1:2", "[stderr]",
-    "  File \"/usr/lib/python3/foo.py\", line 12, in bar", "wrote /tmp/palinode-x8Kd/report.json", "token=ghp_0123456789abcdefghijklmnopqrstuvwxyz is invalid",
+    "    at Object.<anonymous> (/home/ann/shop/src/checkout.ts:12:5)",
+    "    at node:internal/main:1:2",
+    "[stderr]",
+    '  File "/usr/lib/python3/foo.py", line 12, in bar',
+    "wrote /tmp/palinode-x8Kd/report.json",
+    "token=ghp_0123456789abcdefghijklmnopqrstuvwxyz is invalid",
     ...Array.from({ length: 500 }, (_, line) => `progress ${line}`),
   ].join("\n");
   const [failure] = failuresOf(commandOutput("node /tmp/run-81/x.js", noise, 1));
   const query = failure?.query ?? "";
   assert.ok(query.includes("TypeError: cannot read properties of undefined (reading 'id')"), query);
-  for (const word of ["\u001b", "at Object", "node:internal", "stderr", "File \"", "/tmp/", "10:11:12", "ghp_", "progress"]) assert.ok(!query.includes(word), `${word}: ${query}`);
+  for (const word of [
+    "\u001b",
+    "at Object",
+    "node:internal",
+    "stderr",
+    'File "',
+    "/tmp/",
+    "10:11:12",
+    "ghp_",
+    "progress",
+  ])
+    assert.ok(!query.includes(word), `${word}: ${query}`);
   const [huge] = failuresOf(commandOutput("x".repeat(3000), `Error: ${"\u{1F600} fails ".repeat(2000)}`, 1));
   assert.ok((huge?.query ?? "").length <= 500 && huge?.query.isWellFormed());
 });
@@ -174,13 +233,21 @@ test("a secret that stands where a long output is cut is not sent in half", () =
 
 test("private spans and recalled blocks in an output are not sent", () => {
   const block = "<palinode-memory>\n## Palinode recall (this prompt)\nError: recalled words\n</palinode-memory>";
-  const [failure] = failuresOf(commandOutput("echo <private>zqcommand</private>", `Error: broken <private>zqprivate</private>\n${block}`, 1));
+  const [failure] = failuresOf(
+    commandOutput("echo <private>zqcommand</private>", `Error: broken <private>zqprivate</private>\n${block}`, 1),
+  );
   assert.deepEqual(failure?.query, "echo\nError: broken");
 });
 
 test("hostile output is read in linear time", () => {
   const time = (size: number): number => {
-    const text = ["-".repeat(size), "at ".repeat(size), "1:".repeat(size), "/tmp/".repeat(size), "error ".repeat(size)].join("\n");
+    const text = [
+      "-".repeat(size),
+      "at ".repeat(size),
+      "1:".repeat(size),
+      "/tmp/".repeat(size),
+      "error ".repeat(size),
+    ].join("\n");
     const start = process.cpuUsage();
     for (let round = 0; round < 5; round += 1) failuresOf(commandOutput(text, text, 1));
     return process.cpuUsage(start).user / 1000;
@@ -190,7 +257,10 @@ test("hostile output is read in linear time", () => {
 });
 
 test("a failure that is left for the next prompt moves nothing, where the one before had no answer", () => {
-  for (const [unanswered, place] of [[[], 3], [["What is wrong with the test?"], 5]] as const) {
+  for (const [unanswered, place] of [
+    [[], 3],
+    [["What is wrong with the test?"], 5],
+  ] as const) {
     const chat = createChat();
     chat.say("Please have a look at this");
     chat.tool("run_commands", { commands: [COMMAND] }, commandOutput(COMMAND, ERROR, 1));
@@ -200,6 +270,9 @@ test("a failure that is left for the next prompt moves nothing, where the one be
     assert.ok(prompt);
     const entry = createEntry(prompt, { kind: "repair", atEnd: false, text: "block", seen: [] }, request[2]);
     const { messages } = replay([entry], { request, transcript: request, prompt });
-    assert.equal(messages?.findIndex(({ id }) => id === entry.id), place);
+    assert.equal(
+      messages?.findIndex(({ id }) => id === entry.id),
+      place,
+    );
   }
 });

@@ -10,7 +10,14 @@ import { createEntry, type Ledger, replay, visibleIn } from "../../src/recall/re
 declare const REPOSITORY: string;
 
 /** How many requests extend the one before, by what a model provider gets. */
-const EXTENDING = { "tool-loop": 5, "steer": 4, "hook-context": 3, "subagent": 2, "compaction-basic": 7, "compaction-agentic": 8 };
+const EXTENDING = {
+  "tool-loop": 5,
+  steer: 4,
+  "hook-context": 3,
+  subagent: 2,
+  "compaction-basic": 7,
+  "compaction-agentic": 8,
+};
 
 interface Call {
   readonly transcript: readonly Message[];
@@ -51,8 +58,20 @@ for (const [name, extending] of Object.entries(EXTENDING)) {
     const calls = modelCalls(name);
     const player = new Player();
     const sent = calls.map((call) => player.send(call));
-    assert.equal(assertExtends(calls.map((call) => call.request!), sent, asContent), extending);
-    assert.ok(assertExtends(calls.map((call) => call.request!), sent) > 0);
+    assert.equal(
+      assertExtends(
+        calls.map((call) => call.request!),
+        sent,
+        asContent,
+      ),
+      extending,
+    );
+    assert.ok(
+      assertExtends(
+        calls.map((call) => call.request!),
+        sent,
+      ) > 0,
+    );
   });
 
   test(`each request of ${name} holds the digest once and the newest prompt's recall once`, () => {
@@ -93,14 +112,19 @@ for (const [name, extending] of Object.entries(EXTENDING)) {
     const [named, nameless] = [new Player(), new Player()];
     for (const call of modelCalls(name)) {
       const bare = { transcript: withoutIds(call.transcript), request: withoutIds(call.request!) };
-      assert.deepEqual(nameless.send(bare).map((message) => isOurs(message) && textOf(message)), named.send(call).map((message) => isOurs(message) && textOf(message)));
+      assert.deepEqual(
+        nameless.send(bare).map((message) => isOurs(message) && textOf(message)),
+        named.send(call).map((message) => isOurs(message) && textOf(message)),
+      );
     }
   });
 }
 
 test("all calls of one turn hold the same block after the same prompt", () => {
   const player = new Player();
-  const turn = modelCalls("tool-loop").slice(0, 4).map((call) => player.send(call).slice(0, 3));
+  const turn = modelCalls("tool-loop")
+    .slice(0, 4)
+    .map((call) => player.send(call).slice(0, 3));
   assert.equal(turn.filter((start) => JSON.stringify(start) === JSON.stringify(turn[0])).length, 4);
   assert.deepEqual(turn[0]!.map(isOurs), [false, true, true]);
 });
@@ -110,7 +134,11 @@ test("basic compaction folds the newest prompt away and its recall stands at the
   for (const [index, call] of modelCalls("compaction-basic").entries()) {
     const sent = player.send(call);
     assert.equal(textOf(sent.at(-1)!), `RECALL ${index + 1}`);
-    if (call.request!.length === 1) assert.deepEqual(ours(sent).map(textOf), index === 0 ? ["DIGEST", "RECALL 1"] : ["DIGEST", `RECALL ${index + 1}`]);
+    if (call.request!.length === 1)
+      assert.deepEqual(
+        ours(sent).map(textOf),
+        index === 0 ? ["DIGEST", "RECALL 1"] : ["DIGEST", `RECALL ${index + 1}`],
+      );
   }
 });
 
@@ -121,7 +149,8 @@ test("compaction drops the recall of turns that are gone, for good", () => {
     const sent = calls.map((call) => ours(player.send(call)).map(textOf));
     const first = calls.findIndex((call) => call.request!.length < call.transcript.length);
     assert.ok(first > 0);
-    for (const texts of sent.slice(first)) assert.ok(!texts.includes("RECALL 1") && !texts.includes("RECALL 2"), texts.join());
+    for (const texts of sent.slice(first))
+      assert.ok(!texts.includes("RECALL 1") && !texts.includes("RECALL 2"), texts.join());
     assert.ok(!visibleIn(player.ledger).keys.has("RECALL 1"));
     assert.ok(visibleIn(player.ledger).keys.has("DIGEST"));
   }
@@ -140,7 +169,10 @@ test("a block anchored on a compaction's summary stays, though its id is new eve
   const summary = calls[0]!.request!.slice(0, 1);
   player.send({ transcript: calls[0]!.transcript, request: summary });
   assert.notEqual(calls[1]!.request![0]!.id, summary[0]!.id);
-  const next = player.send({ transcript: calls[0]!.transcript, request: [calls[1]!.request![0]!, assistant("a1", "done")] });
+  const next = player.send({
+    transcript: calls[0]!.transcript,
+    request: [calls[1]!.request![0]!, assistant("a1", "done")],
+  });
   assert.deepEqual(next.map(textOf).slice(1, 3), ["DIGEST", "RECALL 1"]);
 });
 
@@ -165,7 +197,17 @@ test("three prompts that all say continue keep a block each, with ids and withou
       transcript.push(ids ? assistant(`a${turn}`, "done") : { role: "assistant", content: "done" });
       sent.push(player.send({ transcript: [...transcript] }));
     }
-    assert.deepEqual(sent.at(-1)!.map(textOf), ["continue", "RECALL 1", "done", "continue", "RECALL 2", "done", "continue", "RECALL 3", "done"]);
+    assert.deepEqual(sent.at(-1)!.map(textOf), [
+      "continue",
+      "RECALL 1",
+      "done",
+      "continue",
+      "RECALL 2",
+      "done",
+      "continue",
+      "RECALL 3",
+      "done",
+    ]);
     for (let index = 1; index < sent.length; index += 1) assert.ok(startsWith(sent[index]!, sent[index - 1]!));
   }
 });
@@ -178,8 +220,19 @@ test("a host without ids that compacts keeps each block with its own prompt", ()
     player.send({ transcript: [...transcript] });
     transcript.push({ role: "assistant", content: `answer ${turn}` });
   }
-  const request = [{ role: "user", content: "Summary", metadata: { kind: "compaction_summary" } }, ...transcript.slice(4)];
-  assert.deepEqual(player.send({ transcript, request }).map(textOf), ["Summary", "continue", "RECALL 3", "answer 3", "continue", "RECALL 4", "answer 4"]);
+  const request = [
+    { role: "user", content: "Summary", metadata: { kind: "compaction_summary" } },
+    ...transcript.slice(4),
+  ];
+  assert.deepEqual(player.send({ transcript, request }).map(textOf), [
+    "Summary",
+    "continue",
+    "RECALL 3",
+    "answer 3",
+    "continue",
+    "RECALL 4",
+    "answer 4",
+  ]);
 });
 
 test("undo takes the recall of the undone turn along and keeps the rest in place", () => {
@@ -190,7 +243,10 @@ test("undo takes the recall of the undone turn along and keeps the rest in place
   assert.deepEqual(ours(before).map(textOf), ["DIGEST", "RECALL 1", "RECALL 2"]);
   const after = player.send({ transcript: [...start, user("u3", "three")] });
   assert.deepEqual(after.map(textOf), ["one", "DIGEST", "RECALL 1", "x", "three", "RECALL 3"]);
-  assert.deepEqual(player.ledger.map((entry) => entry.text), ["DIGEST", "RECALL 1", "RECALL 3"]);
+  assert.deepEqual(
+    player.ledger.map((entry) => entry.text),
+    ["DIGEST", "RECALL 1", "RECALL 3"],
+  );
 });
 
 test("undo of everything keeps the digest, byte for byte, at the new prompt", () => {
@@ -213,10 +269,18 @@ test("a prompt that comes back after an undo is the same prompt, without ids too
 test("steering gets its own block and leaves the run's in place", () => {
   const player = new Player(false);
   const loop = [user("u1", "go"), call("a1", "c1"), result("t1", "c1")];
-  const steer = { id: "s1", role: "user", content: [{ type: "text", text: "<user_input mode=\"act\">also this</user_input>" }], metadata: { userRunSpan: 0 } };
+  const steer = {
+    id: "s1",
+    role: "user",
+    content: [{ type: "text", text: '<user_input mode="act">also this</user_input>' }],
+    metadata: { userRunSpan: 0 },
+  };
   player.send({ transcript: loop.slice(0, 1) });
   const during = player.send({ transcript: [...loop, steer] });
-  assert.deepEqual(during.map((message) => (isOurs(message) ? textOf(message) : message.id)), ["u1", "RECALL 1", "a1", "t1", "s1", "RECALL 2"]);
+  assert.deepEqual(
+    during.map((message) => (isOurs(message) ? textOf(message) : message.id)),
+    ["u1", "RECALL 1", "a1", "t1", "s1", "RECALL 2"],
+  );
   const after = player.send({ transcript: [...loop, steer, assistant("a2", "done")] });
   assert.ok(startsWith(after, during));
 });
@@ -226,7 +290,10 @@ test("what comes late stands at the end, never between a call and its results, a
   const loop = [user("u1", "go"), call("a1", "c1", "c2"), result("t1", "c1"), result("t2", "c2")];
   player.send({ transcript: loop.slice(0, 1) });
   const during = player.send({ transcript: loop }, "LATE");
-  assert.deepEqual(during.map((message) => (isOurs(message) ? textOf(message) : message.id)), ["u1", "RECALL 1", "a1", "t1", "t2", "LATE"]);
+  assert.deepEqual(
+    during.map((message) => (isOurs(message) ? textOf(message) : message.id)),
+    ["u1", "RECALL 1", "a1", "t1", "t2", "LATE"],
+  );
   const after = player.send({ transcript: [...loop, call("a2", "c3"), result("t3", "c3")] });
   assert.ok(startsWith(after, during));
   assert.equal(ours(after).length, 2);
@@ -243,7 +310,10 @@ test("what comes late for a prompt without a block follows it when nothing else 
 test("a fresh process in the middle of a run puts its blocks at the end", () => {
   const player = new Player();
   const loop = [user("u1", "go"), call("a1", "c1"), result("t1", "c1")];
-  assert.deepEqual(player.send({ transcript: loop }).map((message) => (isOurs(message) ? textOf(message) : message.id)), ["u1", "a1", "t1", "DIGEST", "RECALL 1"]);
+  assert.deepEqual(
+    player.send({ transcript: loop }).map((message) => (isOurs(message) ? textOf(message) : message.id)),
+    ["u1", "a1", "t1", "DIGEST", "RECALL 1"],
+  );
 });
 
 test("a result that the host rewrites leaves the blocks where they are", () => {
@@ -252,17 +322,27 @@ test("a result that the host rewrites leaves the blocks where they are", () => {
   player.send({ transcript: loop.slice(0, 1) });
   player.send({ transcript: loop }, "LATE");
   const sent = player.send({ transcript: [...loop.slice(0, 2), result("t1", "c1", "[stale]"), assistant("a2", "x")] });
-  assert.deepEqual(sent.map((message) => (isOurs(message) ? textOf(message) : message.id)), ["u1", "DIGEST", "RECALL 1", "a1", "t1", "LATE", "a2"]);
+  assert.deepEqual(
+    sent.map((message) => (isOurs(message) ? textOf(message) : message.id)),
+    ["u1", "DIGEST", "RECALL 1", "a1", "t1", "LATE", "a2"],
+  );
 });
 
 test("messages that get new ids keep the blocks that stand after them", () => {
-  const hook = (id: string) => ({ id, role: "user", content: [{ type: "text", text: "<hook_context source=\"x\">lint: 2 warnings</hook_context>" }], metadata: { userRunSpan: 0, displayRole: "system" } });
+  const hook = (id: string) => ({
+    id,
+    role: "user",
+    content: [{ type: "text", text: '<hook_context source="x">lint: 2 warnings</hook_context>' }],
+    metadata: { userRunSpan: 0, displayRole: "system" },
+  });
   const endings = { tool: (id: string) => [result(id, "c1")], hook: (id: string) => [result("t1", "c1"), hook(id)] };
   for (const [name, ending] of Object.entries(endings)) {
     const player = new Player(false);
     player.send({ transcript: [user("u1", "go")] });
     const before = player.send({ transcript: [user("u1", "go"), call("a1", "c1"), ...ending("old")] }, "LATE");
-    const after = player.send({ transcript: [user("u1", "go"), call("a9", "c1"), ...ending("new"), assistant("a2", "x"), user("u2", "next")] });
+    const after = player.send({
+      transcript: [user("u1", "go"), call("a9", "c1"), ...ending("new"), assistant("a2", "x"), user("u2", "next")],
+    });
     assert.deepEqual(after.map(textOf).slice(0, before.length), before.map(textOf), name);
   }
 });
@@ -270,7 +350,16 @@ test("messages that get new ids keep the blocks that stand after them", () => {
 test("an injected message is a user's, marked, with the prompt's time and an id that does not change", () => {
   const prompt = { ...user("u1", "go"), createdAt: 1796044587477 };
   const [message] = ours(new Player(false).send({ transcript: [prompt] }));
-  assert.deepEqual({ ...message, id: "" }, { id: "", role: "user", content: [{ type: "text", text: "RECALL 1" }], createdAt: 1796044587477, metadata: { kind: INJECTED_KIND } });
+  assert.deepEqual(
+    { ...message, id: "" },
+    {
+      id: "",
+      role: "user",
+      content: [{ type: "text", text: "RECALL 1" }],
+      createdAt: 1796044587477,
+      metadata: { kind: INJECTED_KIND },
+    },
+  );
   assert.match(String(message!.id), /^palinode-/);
   assert.deepEqual(ours(new Player(false).send({ transcript: [structuredClone(prompt)] })), [message]);
   assert.deepEqual(structuredClone(message), message);
@@ -279,16 +368,24 @@ test("an injected message is a user's, marked, with the prompt's time and an id 
 test("blocks of one request have ids of their own", () => {
   const player = new Player();
   player.send({ transcript: [user("u1", "go")] });
-  const ids = ours(player.send({ transcript: [user("u1", "go"), assistant("a", "x"), user("u2", "go")] }, "LATE")).map((message) => message.id);
+  const ids = ours(player.send({ transcript: [user("u1", "go"), assistant("a", "x"), user("u2", "go")] }, "LATE")).map(
+    (message) => message.id,
+  );
   assert.equal(new Set(ids).size, 4);
 });
 
 test("nothing to say leaves the request alone", () => {
   const transcript = [user("u1", "go")];
-  assert.deepEqual(replay([], { transcript, request: transcript, prompt: newestPrompt(transcript) }), { ledger: [], messages: undefined });
+  assert.deepEqual(replay([], { transcript, request: transcript, prompt: newestPrompt(transcript) }), {
+    ledger: [],
+    messages: undefined,
+  });
   const player = new Player();
   player.send({ transcript });
-  assert.equal(replay(player.ledger, { transcript, request: [], prompt: newestPrompt(transcript) }).messages, undefined);
+  assert.equal(
+    replay(player.ledger, { transcript, request: [], prompt: newestPrompt(transcript) }).messages,
+    undefined,
+  );
   assert.equal(replay(player.ledger, { transcript, request: [], prompt: undefined }).ledger.length, 2);
 });
 
@@ -302,7 +399,16 @@ test("the host's messages go through as the same objects, and nothing given is c
 });
 
 test("malformed messages in a request are carried along", () => {
-  const junk = [null, undefined, 7, "x", [], {}, { role: "user" }, { id: 5, role: "assistant", content: [null] }] as Message[];
+  const junk = [
+    null,
+    undefined,
+    7,
+    "x",
+    [],
+    {},
+    { role: "user" },
+    { id: 5, role: "assistant", content: [null] },
+  ] as Message[];
   for (const ids of [true, false]) {
     const player = new Player();
     const start = [...junk, ids ? user("u1", "go") : { role: "user", content: "go" }];
@@ -346,9 +452,17 @@ test("a long conversation costs time in proportion to its length, with ids and w
     for (const text of ["continue", undefined]) {
       let before = Infinity;
       for (let turns = 16; turns <= 1024; turns *= 4) {
-        const transcript = Array.from({ length: turns * 2 }, (_, index): Message => ({ ...(ids ? { id: `m${index}` } : {}), role: index % 2 === 0 ? "user" : "assistant", content: text ?? `text ${index}` }));
+        const transcript = Array.from(
+          { length: turns * 2 },
+          (_, index): Message => ({
+            ...(ids ? { id: `m${index}` } : {}),
+            role: index % 2 === 0 ? "user" : "assistant",
+            content: text ?? `text ${index}`,
+          }),
+        );
         const player = new Player();
-        for (const share of [0.25, 0.5, 0.75, 1]) player.send({ transcript: transcript.slice(0, turns * 2 * share - 1) });
+        for (const share of [0.25, 0.5, 0.75, 1])
+          player.send({ transcript: transcript.slice(0, turns * 2 * share - 1) });
         const limit = before * 9 + 50;
         const measure = () => {
           const start = performance.now();
@@ -356,7 +470,10 @@ test("a long conversation costs time in proportion to its length, with ids and w
           return performance.now() - start;
         };
         const spent = Math.min(measure(), measure(), measure());
-        assert.ok(spent <= limit, `${turns} turns ${ids ? "with" : "without"} ids, ${text ?? "texts of their own"}: ${spent.toFixed(0)} ms after ${before.toFixed(0)} ms for a quarter`);
+        assert.ok(
+          spent <= limit,
+          `${turns} turns ${ids ? "with" : "without"} ids, ${text ?? "texts of their own"}: ${spent.toFixed(0)} ms after ${before.toFixed(0)} ms for a quarter`,
+        );
         before = spent;
       }
     }
@@ -365,7 +482,17 @@ test("a long conversation costs time in proportion to its length, with ids and w
 
 test("a request without anything new reads no message's content where the host gives ids", () => {
   let reads = 0;
-  const transcript = Array.from({ length: 1000 }, (_, index): Message => ({ id: `m${index}`, role: index % 2 === 0 ? "user" : "assistant", get content() { reads += 1; return "text"; } }));
+  const transcript = Array.from(
+    { length: 1000 },
+    (_, index): Message => ({
+      id: `m${index}`,
+      role: index % 2 === 0 ? "user" : "assistant",
+      get content() {
+        reads += 1;
+        return "text";
+      },
+    }),
+  );
   const player = new Player();
   for (const length of [1, 401, 801, 999]) player.send({ transcript: transcript.slice(0, length) });
   reads = 0;
@@ -383,49 +510,100 @@ function* conversation(random: () => number, ids: "all" | "prompts" | "none"): G
     transcript.push(ids === "all" || (ids === "prompts" && isPrompt) ? { id: `m${count}`, ...message } : message);
   };
   const pick = <T>(options: readonly T[]): T => options[Math.floor(random() * options.length)]!;
-  const request = () => (dropped === 0 ? [...transcript] : [{ ...(ids === "all" ? { id: `s${random()}` } : {}), role: "user", content: `Summary of ${dropped}`, metadata: { kind: "compaction_summary" } }, ...transcript.slice(dropped)]);
-  const say = (text: string, metadata?: object) => ({ role: "user", content: [{ type: "text", text: `<user_input mode="act">${text}</user_input>` }], ...(metadata ? { metadata } : {}) });
+  const request = () =>
+    dropped === 0
+      ? [...transcript]
+      : [
+          {
+            ...(ids === "all" ? { id: `s${random()}` } : {}),
+            role: "user",
+            content: `Summary of ${dropped}`,
+            metadata: { kind: "compaction_summary" },
+          },
+          ...transcript.slice(dropped),
+        ];
+  const say = (text: string, metadata?: object) => ({
+    role: "user",
+    content: [{ type: "text", text: `<user_input mode="act">${text}</user_input>` }],
+    ...(metadata ? { metadata } : {}),
+  });
   for (let turn = 0; turn < 6; turn += 1) {
     push(say(pick(["continue", "ok", `prompt ${turn}`])), true);
     yield { transcript: [...transcript], request: request() };
     for (let loop = Math.floor(random() * 4); loop > 0; loop -= 1) {
       const calls = [`c${count}`, `d${count}`].slice(0, pick([1, 1, 2]));
-      push({ role: "assistant", content: calls.map((toolCallId) => ({ type: "tool-call", toolCallId, toolName: "x", input: {} })) });
-      for (const toolCallId of calls) push({ role: "tool", content: [{ type: "tool-result", toolCallId, toolName: "x", output: pick(["ok", "{}"]) }] });
-      if (random() < 0.2) push({ role: "user", content: "<hook_context source=\"x\">lint</hook_context>", metadata: { userRunSpan: 0, displayRole: "system" } });
+      push({
+        role: "assistant",
+        content: calls.map((toolCallId) => ({ type: "tool-call", toolCallId, toolName: "x", input: {} })),
+      });
+      for (const toolCallId of calls)
+        push({
+          role: "tool",
+          content: [{ type: "tool-result", toolCallId, toolName: "x", output: pick(["ok", "{}"]) }],
+        });
+      if (random() < 0.2)
+        push({
+          role: "user",
+          content: '<hook_context source="x">lint</hook_context>',
+          metadata: { userRunSpan: 0, displayRole: "system" },
+        });
       if (random() < 0.15) push(say(pick(["continue", "also this"]), { userRunSpan: 0 }), true);
       yield { transcript: [...transcript], request: request() };
       if (random() < 0.1) yield { transcript: [...transcript], request: request() };
     }
     push({ role: "assistant", content: pick(["Done.", `Done ${turn}.`]) });
-    if (random() < 0.1 && transcript.length - dropped > 4) transcript.splice(transcript.findLastIndex((message) => JSON.stringify(message).includes("user_input")));
-    if (random() < 0.1) dropped = Math.max(dropped, transcript.findLastIndex((message) => JSON.stringify(message).includes("user_input")));
+    if (random() < 0.1 && transcript.length - dropped > 4)
+      transcript.splice(transcript.findLastIndex((message) => JSON.stringify(message).includes("user_input")));
+    if (random() < 0.1)
+      dropped = Math.max(
+        dropped,
+        transcript.findLastIndex((message) => JSON.stringify(message).includes("user_input")),
+      );
     dropped = Math.min(dropped, transcript.length);
   }
 }
 
 /** Asserts the promise between neighbours and returns how many of the host's requests extended the one before. */
-function assertExtends(hosts: readonly (readonly Message[])[], sent: readonly (readonly Message[])[], view: (message: Message) => unknown = (message) => message, label = ""): number {
+function assertExtends(
+  hosts: readonly (readonly Message[])[],
+  sent: readonly (readonly Message[])[],
+  view: (message: Message) => unknown = (message) => message,
+  label = "",
+): number {
   let extended = 0;
   for (let index = 1; index < hosts.length; index += 1) {
     if (!startsWith(hosts[index]!, hosts[index - 1]!, view)) continue;
     extended += 1;
-    assert.ok(startsWith(sent[index]!, sent[index - 1]!, view), `${label} request ${index + 1} does not extend the one before:\n${describe(sent[index - 1]!)}\n${describe(sent[index]!)}`);
+    assert.ok(
+      startsWith(sent[index]!, sent[index - 1]!, view),
+      `${label} request ${index + 1} does not extend the one before:\n${describe(sent[index - 1]!)}\n${describe(sent[index]!)}`,
+    );
   }
   return extended;
 }
 
 /** Asserts that only blocks were added, and none before the first message or between a tool call and its results. */
 function assertLegal(sent: readonly Message[], request: readonly Message[]) {
-  assert.deepEqual(sent.filter((message) => !isOurs(message)), request);
+  assert.deepEqual(
+    sent.filter((message) => !isOurs(message)),
+    request,
+  );
   if (sent.length > 0) assert.equal(isOurs(sent[0]!), false);
   for (const [index, message] of sent.entries()) {
-    if (message?.role === "tool") assert.equal(isOurs(sent[index - 1]!), false, `a block stands before a result:\n${describe(sent)}`);
+    if (message?.role === "tool")
+      assert.equal(isOurs(sent[index - 1]!), false, `a block stands before a result:\n${describe(sent)}`);
   }
 }
 
-function startsWith(list: readonly Message[], start: readonly Message[], view: (message: Message) => unknown = (message) => message): boolean {
-  return start.length <= list.length && start.every((message, index) => JSON.stringify(view(message)) === JSON.stringify(view(list[index]!)));
+function startsWith(
+  list: readonly Message[],
+  start: readonly Message[],
+  view: (message: Message) => unknown = (message) => message,
+): boolean {
+  return (
+    start.length <= list.length &&
+    start.every((message, index) => JSON.stringify(view(message)) === JSON.stringify(view(list[index]!)))
+  );
 }
 
 /**
@@ -433,7 +611,11 @@ function startsWith(list: readonly Message[], start: readonly Message[], view: (
  * prompt's id counts too: one that was undone and said again is another prompt.
  */
 function asContent({ id, role, content, metadata }: Message): unknown {
-  return [role, role === "user" && metadata === undefined && id, Array.isArray(content) ? content.map(({ type, text, toolCallId }) => [type, text, toolCallId]) : content];
+  return [
+    role,
+    role === "user" && metadata === undefined && id,
+    Array.isArray(content) ? content.map(({ type, text, toolCallId }) => [type, text, toolCallId]) : content,
+  ];
 }
 
 function describe(messages: readonly Message[]): string {
@@ -464,14 +646,22 @@ function countOf(transcript: readonly Message[]): number {
 }
 
 function promptAt(transcript: readonly Message[], ordinal: number): Message {
-  const prompts = transcript.flatMap((message, index) => (newestPrompt(transcript.slice(0, index + 1))?.message === message ? [message] : []));
+  const prompts = transcript.flatMap((message, index) =>
+    newestPrompt(transcript.slice(0, index + 1))?.message === message ? [message] : [],
+  );
   assert.notEqual(bareWords(prompts[ordinal - 1]!), "");
   return prompts[ordinal - 1]!;
 }
 
 function modelCalls(name: string) {
-  const lines = readFileSync(join(REPOSITORY, "test/recordings/hooks", `${name}.jsonl`), "utf8").trim().split("\n").map((line): { hook: string; payload: unknown } => JSON.parse(line));
-  return lines.filter(({ hook }) => hook === "beforeModel").map(({ payload }) => readHookCall(payload)!).filter((entry) => entry.isRoot);
+  const lines = readFileSync(join(REPOSITORY, "test/recordings/hooks", `${name}.jsonl`), "utf8")
+    .trim()
+    .split("\n")
+    .map((line): { hook: string; payload: unknown } => JSON.parse(line));
+  return lines
+    .filter(({ hook }) => hook === "beforeModel")
+    .map(({ payload }) => readHookCall(payload)!)
+    .filter((entry) => entry.isRoot);
 }
 
 function withoutIds(messages: readonly Message[]): Message[] {
@@ -487,7 +677,11 @@ function assistant(id: string, text: string): Message {
 }
 
 function call(id: string, ...calls: string[]): Message {
-  return { id, role: "assistant", content: calls.map((toolCallId) => ({ type: "tool-call", toolCallId, toolName: "x", input: {} })) };
+  return {
+    id,
+    role: "assistant",
+    content: calls.map((toolCallId) => ({ type: "tool-call", toolCallId, toolName: "x", input: {} })),
+  };
 }
 
 function result(id: string, toolCallId: string, output = "ok"): Message {

@@ -25,7 +25,13 @@ const PACKED = {
   allowed: ["CHANGELOG.md", "dist/package.json", "dist/skills/"],
 };
 
-interface Manifest { readonly name: string; readonly version: string; readonly license: string; readonly homepage: string; readonly dependencies?: object }
+interface Manifest {
+  readonly name: string;
+  readonly version: string;
+  readonly license: string;
+  readonly homepage: string;
+  readonly dependencies?: object;
+}
 
 const manifest = JSON.parse(readFileSync(join(REPOSITORY, "package.json"), "utf8")) as Manifest;
 
@@ -38,7 +44,11 @@ export async function isReproducible(): Promise<string> {
     assert.equal(code, 0, `the second build failed: ${stderr}`);
     const files = filesBelow(join(folder, "dist"));
     assert.deepEqual(filesBelow(DIST), files, "the builds hold different files: remove dist/ and build again");
-    for (const file of files) assert.ok(readFileSync(join(DIST, file)).equals(readFileSync(join(folder, "dist", file))), `${file} differs from one build to the next`);
+    for (const file of files)
+      assert.ok(
+        readFileSync(join(DIST, file)).equals(readFileSync(join(folder, "dist", file))),
+        `${file} differs from one build to the next`,
+      );
     return `${files.length} ${files.length === 1 ? "file" : "files"}, equal in two builds`;
   });
 }
@@ -56,7 +66,11 @@ export async function hasOneVersion(): Promise<string> {
   const heading = /^## \[?([^\]\s]+)/m.exec(readFileSync(join(REPOSITORY, "CHANGELOG.md"), "utf8"))?.[1];
   const { stdout } = await run(process.execPath, [BUNDLE, "--version"], { cwd: REPOSITORY });
   assert.equal(stdout.trim(), `palinode.js ${version}`, "the built file has another version than package.json");
-  assert.equal(heading, version, `CHANGELOG.md begins with "${heading}", package.json has ${version}: give the newest heading the version`);
+  assert.equal(
+    heading,
+    version,
+    `CHANGELOG.md begins with "${heading}", package.json has ${version}: give the newest heading the version`,
+  );
   return version;
 }
 
@@ -78,10 +92,20 @@ export async function hasLicence(): Promise<string> {
 export async function packsOnlyWhatItShould(): Promise<string> {
   const { files } = await pack(["--dry-run"], REPOSITORY);
   const names = files.map(({ path }) => path);
-  const isAllowed = (name: string): boolean => [...PACKED.needed, ...PACKED.allowed].some((each) => name === each || (each.endsWith("/") && name.startsWith(each)));
-  const none = (found: readonly string[], what: string): void => assert.ok(found.length === 0, `${what}: ${found.join(", ")}`);
-  none(names.filter((name) => !isAllowed(name)), "packed, but not for users (see `files` in package.json)");
-  none(PACKED.needed.filter((name) => !names.includes(name)), "missing from the package");
+  const isAllowed = (name: string): boolean =>
+    [...PACKED.needed, ...PACKED.allowed].some(
+      (each) => name === each || (each.endsWith("/") && name.startsWith(each)),
+    );
+  const none = (found: readonly string[], what: string): void =>
+    assert.ok(found.length === 0, `${what}: ${found.join(", ")}`);
+  none(
+    names.filter((name) => !isAllowed(name)),
+    "packed, but not for users (see `files` in package.json)",
+  );
+  none(
+    PACKED.needed.filter((name) => !names.includes(name)),
+    "missing from the package",
+  );
   none(Object.keys(manifest.dependencies ?? {}), "the package depends on");
   return names.join(", ");
 }
@@ -89,7 +113,9 @@ export async function packsOnlyWhatItShould(): Promise<string> {
 /** The README's release line installs the file as it is served from the release page. */
 export async function installsAsReadmeSays(): Promise<string> {
   return inFolder(async (home) => {
-    const files = Object.fromEntries(["palinode.js", "palinode.js.sha256"].map((name) => [name, readFileSync(join(DIST, name))]));
+    const files = Object.fromEntries(
+      ["palinode.js", "palinode.js.sha256"].map((name) => [name, readFileSync(join(DIST, name))]),
+    );
     const { code, stderr } = await run("sh", ["-c", "command -v curl sha256sum"], { cwd: home });
     assert.equal(code, 0, `curl or sha256sum is missing on this machine ${stderr}`);
     const result = await runInstallLine(home, files);
@@ -107,7 +133,9 @@ export async function installsInCline(): Promise<string> {
     const packed = await pack(["--pack-destination", folder], REPOSITORY);
     const registry = await startRegistry({ ...packed, file: join(folder, packed.filename) }, manifest);
     const model = await startModelServer();
-    const palinode = await startPalinode({ memories: [{ file: "decisions/mascot.md", core: true, summary: "zq-quokka", body: "The mascot." }] });
+    const palinode = await startPalinode({
+      memories: [{ file: "decisions/mascot.md", core: true, summary: "zq-quokka", body: "The mascot." }],
+    });
     const sandbox = await createSandbox(parts, { model: model.url, palinode: palinode.url });
     try {
       Object.assign(sandbox.env, { npm_config_registry: registry.url, npm_config_cache: join(folder, "npm") });
@@ -116,7 +144,10 @@ export async function installsInCline(): Promise<string> {
       const session = await sandbox.cline("What is our mascot?");
       assert.equal(session.code, 0, session.stderr);
       const told = model.agentRequests().flatMap(memoryMessages);
-      assert.ok(told.some((text) => text.includes("zq-quokka")), `no request of ${PROVIDER.id} held the memory`);
+      assert.ok(
+        told.some((text) => text.includes("zq-quokka")),
+        `no request of ${PROVIDER.id} held the memory`,
+      );
       return (await sandbox.cline("--version")).stdout.trim();
     } finally {
       await sandbox.stop();
@@ -144,6 +175,8 @@ async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
 
 /** What a build makes; the checksum is made here. */
 function filesBelow(folder: string): string[] {
-  const names = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => statSync(join(folder, name)).isFile());
+  const names = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) =>
+    statSync(join(folder, name)).isFile(),
+  );
   return names.filter((name) => !name.endsWith(".sha256")).sort();
 }

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { listen } from "../e2e/loopback.ts";
-import { run, type Result } from "../e2e/process.ts";
+import { type Result, run } from "../e2e/process.ts";
 
 declare const REPOSITORY: string;
 
@@ -33,7 +33,10 @@ export async function runInstallLine(home: string, files: Readonly<Record<string
   const { port, stop } = await listen(server);
   try {
     const line = installLine().replaceAll(RELEASES, `http://127.0.0.1:${port}/`);
-    return await run("sh", ["-c", line], { cwd: home, env: { PATH: process.env.PATH, HOME: home, NO_PROXY: "127.0.0.1" } });
+    return await run("sh", ["-c", line], {
+      cwd: home,
+      env: { PATH: process.env.PATH, HOME: home, NO_PROXY: "127.0.0.1" },
+    });
   } finally {
     await stop();
   }

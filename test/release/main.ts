@@ -1,5 +1,14 @@
 // `npm run release:check`: everything that has to hold of a release, a line each. Exits with 1 when something does not.
-import { hasChecksum, hasLicence, hasOneVersion, installsAsReadmeSays, installsInCline, isReproducible, isSmall, packsOnlyWhatItShould } from "./checks.ts";
+import {
+  hasChecksum,
+  hasLicence,
+  hasOneVersion,
+  installsAsReadmeSays,
+  installsInCline,
+  isReproducible,
+  isSmall,
+  packsOnlyWhatItShould,
+} from "./checks.ts";
 
 const CHECKS: readonly [string, () => Promise<string>][] = [
   ["reproducible", isReproducible],

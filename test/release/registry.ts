@@ -1,6 +1,7 @@
 // A package registry on loopback with one package in it: what a stranger's `npm install` meets once it is published.
-import { createServer } from "node:http";
+
 import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { listen } from "../e2e/loopback.ts";
 
 export interface Packed {
@@ -18,7 +19,8 @@ export async function startRegistry(packed: Packed, manifest: object): Promise<{
   const server = createServer((request, response) => {
     const tarball = `http://${request.headers.host}/${name}.tgz`;
     const versions = { [version]: { ...manifest, dist: { tarball, integrity, shasum } } };
-    if (request.url === `/${name}`) return void response.end(JSON.stringify({ name, "dist-tags": { latest: version }, versions }));
+    if (request.url === `/${name}`)
+      return void response.end(JSON.stringify({ name, "dist-tags": { latest: version }, versions }));
     if (request.url === `/${name}.tgz`) return void response.end(readFileSync(file));
     response.writeHead(404).end("{}");
   });

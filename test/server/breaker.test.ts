@@ -1,15 +1,19 @@
 // A server that is away or slow: prompts stop waiting, memory comes back by itself, and every silence has its reason.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { noState, type State } from "../../src/base/store.ts";
 import { Breaker } from "../../src/server/breaker.ts";
 import { retryAfterMs } from "../../src/server/client.ts";
-import { noState, type State } from "../../src/base/store.ts";
 import { filesBelow, openScene, ROLLBACK_PROMPT, type Scene } from "../helpers/scene.ts";
 
 /** A state in memory, as a file system would keep it. */
 function memoryState(): State {
   const files = new Map<string, string>();
-  return { ...noState, read: (name) => JSON.parse(files.get(name) ?? "null"), write: (name, value) => Boolean(files.set(name, JSON.stringify(value))) };
+  return {
+    ...noState,
+    read: (name) => JSON.parse(files.get(name) ?? "null"),
+    write: (name, value) => Boolean(files.set(name, JSON.stringify(value))),
+  };
 }
 
 test("three failures in a row pause for 30 s, doubling to 5 min, with one probe each", () => {
@@ -81,7 +85,8 @@ test("Retry-After is honoured in seconds and as a date, is a minute when it says
   assert.equal(retryAfterMs("7", now), 7000);
   assert.equal(retryAfterMs("Mon, 30 Nov 2026 12:01:30 GMT", now), 90_000);
   assert.equal(retryAfterMs("Mon, 30 Nov 2026 11:00:00 GMT", now), 0);
-  for (const nothing of [null, "", "soon", "-5", "1e3"]) assert.equal(retryAfterMs(nothing, now), 60_000, String(nothing));
+  for (const nothing of [null, "", "soon", "-5", "1e3"])
+    assert.equal(retryAfterMs(nothing, now), 60_000, String(nothing));
   let clock = now;
   const breaker = new Breaker(noState, "x", () => clock);
   breaker.limit(3_600_000);
@@ -96,13 +101,20 @@ async function ask(scene: Scene, words: string): Promise<{ blocks: string[]; ms:
   scene.chat.say(words);
   const { result, ms } = await scene.host.beforeModel(scene.chat.beforeModel());
   scene.chat.answer("ok");
-  const messages = (result as { messages?: { content: { text: string }[]; metadata?: { kind: string } }[] } | undefined)?.messages ?? [];
-  const blocks = messages.filter((message) => message.metadata?.kind === "palinode-recall").map((message) => message.content[0]?.text ?? "");
+  const messages =
+    (result as { messages?: { content: { text: string }[]; metadata?: { kind: string } }[] } | undefined)?.messages ??
+    [];
+  const blocks = messages
+    .filter((message) => message.metadata?.kind === "palinode-recall")
+    .map((message) => message.content[0]?.text ?? "");
   return { blocks, ms, requests: scene.server.requests.length - before };
 }
 
 test("with a hung server the first three prompts wait for the deadline and no later one does, also after a restart", async (t) => {
-  const scene = await openScene(t, { context: { session: { sessionId: "1796000000000_hung" } }, env: { PALINODE_CLINE_HOOK_DEADLINE_MS: "1000" } });
+  const scene = await openScene(t, {
+    context: { session: { sessionId: "1796000000000_hung" } },
+    env: { PALINODE_CLINE_HOOK_DEADLINE_MS: "1000" },
+  });
   scene.server.fault("*", { hang: true });
   const waits: number[] = [];
   for (let prompt = 0; prompt < 10; prompt += 1) {
@@ -110,8 +122,14 @@ test("with a hung server the first three prompts wait for the deadline and no la
     if (prompt === 6) await scene.host.start();
     waits.push((await ask(scene, `${ROLLBACK_PROMPT} (${prompt})`)).ms);
   }
-  assert.ok(waits.slice(0, 3).every((ms) => ms >= 990), String(waits));
-  assert.ok(waits.slice(3).every((ms) => ms < 900), String(waits));
+  assert.ok(
+    waits.slice(0, 3).every((ms) => ms >= 990),
+    String(waits),
+  );
+  assert.ok(
+    waits.slice(3).every((ms) => ms < 900),
+    String(waits),
+  );
   assert.ok(scene.server.requests.length <= 4);
 });
 
@@ -120,12 +138,18 @@ test("a channel that is slow while others answer is paused alone, and its cause 
   scene.server.fault("/check-triggers", { hang: true });
   const rounds = [];
   for (let prompt = 0; prompt < 5; prompt += 1) {
-    scene.server.remember({ file: `insights/extra-${prompt}.md`, body: `${ROLLBACK_PROMPT} number ${prompt} ${"abcdefgh"[prompt]?.repeat(9)}` });
+    scene.server.remember({
+      file: `insights/extra-${prompt}.md`,
+      body: `${ROLLBACK_PROMPT} number ${prompt} ${"abcdefgh"[prompt]?.repeat(9)}`,
+    });
     rounds.push(await ask(scene, `${ROLLBACK_PROMPT} number ${prompt} ${"abcdefgh"[prompt]?.repeat(9)}`));
   }
   assert.equal(scene.server.calls("/check-triggers").length, 3);
   assert.equal(scene.server.calls("/search").length, 5);
-  assert.ok(rounds.slice(3).every(({ ms }) => ms < 1400), String(rounds.map(({ ms }) => ms)));
+  assert.ok(
+    rounds.slice(3).every(({ ms }) => ms < 1400),
+    String(rounds.map(({ ms }) => ms)),
+  );
   assert.ok(rounds.every(({ blocks }) => blocks.length > 0));
   const record = JSON.parse(filesBelow(scene.stateDir).find(({ name }) => name.startsWith("sessions/"))?.text ?? "");
   assert.deepEqual([record.channels.triggers.reason, record.channels.triggers.cause], ["paused", "timeout"]);
@@ -142,9 +166,14 @@ test("one failure does not turn memory off", async (t) => {
 test("after a 429 nothing is asked in between", async (t) => {
   const scene = await openScene(t);
   await ask(scene, ROLLBACK_PROMPT);
-  scene.server.fault("/search", { status: 429, headers: { "retry-after": "3600" }, body: { detail: "Rate limit exceeded" } });
+  scene.server.fault("/search", {
+    status: 429,
+    headers: { "retry-after": "3600" },
+    body: { detail: "Rate limit exceeded" },
+  });
   await ask(scene, `${ROLLBACK_PROMPT} (1)`);
-  for (let prompt = 2; prompt < 6; prompt += 1) assert.equal((await ask(scene, `${ROLLBACK_PROMPT} (${prompt})`)).requests, 0);
+  for (let prompt = 2; prompt < 6; prompt += 1)
+    assert.equal((await ask(scene, `${ROLLBACK_PROMPT} (${prompt})`)).requests, 0);
   assert.ok(scene.host.logs.some((line) => JSON.stringify(line).includes("rate-limited")));
 });
 
@@ -158,7 +187,11 @@ test("every silence has its own reason in the log", async (t) => {
     ["bad-response", (scene) => scene.server.fault("/search", { html: true }), ROLLBACK_PROMPT],
     ["too-short", () => undefined, "ok"],
     ["no-hits", (scene) => scene.server.fault("/search", { json: [] }), ROLLBACK_PROMPT],
-    ["below-threshold", (scene) => scene.server.fault("/search", { json: [{ rel_path: "a.md", snippet: "x", raw_score: 0.3 }] }), ROLLBACK_PROMPT],
+    [
+      "below-threshold",
+      (scene) => scene.server.fault("/search", { json: [{ rel_path: "a.md", snippet: "x", raw_score: 0.3 }] }),
+      ROLLBACK_PROMPT,
+    ],
   ];
   for (const [reason, arrange, words] of reasons) {
     const scene = await openScene(t, { env: { PALINODE_CLINE_HOOK_DEADLINE_MS: "1500" } });

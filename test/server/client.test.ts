@@ -20,26 +20,64 @@ test("an answer is handed on as it was parsed, whatever it is", async (t) => {
 
 test("a request is sent as the server wants it", async (t) => {
   const seen: { method?: string; url?: string; headers: IncomingMessage["headers"]; body: string }[] = [];
-  const client = await clientOf(t, async (request, response) => {
-    seen.push({ method: request.method, url: request.url, headers: request.headers, body: await textOf(request) });
-    response.end("{}");
-  }, { token: TOKEN, base: "/base" });
+  const client = await clientOf(
+    t,
+    async (request, response) => {
+      seen.push({ method: request.method, url: request.url, headers: request.headers, body: await textOf(request) });
+      response.end("{}");
+    },
+    { token: TOKEN, base: "/base" },
+  );
   await client.get("/read", { file_path: "a b/ü&x=1#.md", meta: "true" });
-  await client.post("/search", { query: "日本 😀 \"x\"", limit: undefined });
-  assert.deepEqual(seen.map(({ method, url }) => [method, url?.split("?")[0]]), [["GET", "/base/read"], ["POST", "/base/search"]]);
+  await client.post("/search", { query: '日本 😀 "x"', limit: undefined });
+  assert.deepEqual(
+    seen.map(({ method, url }) => [method, url?.split("?")[0]]),
+    [
+      ["GET", "/base/read"],
+      ["POST", "/base/search"],
+    ],
+  );
   assert.equal(new URL(seen[0]!.url!, "http://x").searchParams.get("file_path"), "a b/ü&x=1#.md");
-  assert.deepEqual(JSON.parse(seen[1]!.body), { query: "日本 😀 \"x\"" });
+  assert.deepEqual(JSON.parse(seen[1]!.body), { query: '日本 😀 "x"' });
   assert.equal(seen[1]!.headers["content-type"], "application/json");
-  assert.deepEqual(seen.map(({ headers }) => headers.authorization), [`Bearer ${TOKEN}`, `Bearer ${TOKEN}`]);
+  assert.deepEqual(
+    seen.map(({ headers }) => headers.authorization),
+    [`Bearer ${TOKEN}`, `Bearer ${TOKEN}`],
+  );
 });
 
 test("each status has its reason and says nothing of the body", async (t) => {
   const reasons: Record<number, string> = {
-    301: "bad-response", 304: "bad-response", 400: "bad-response", 401: "unauthorized", 403: "denied", 404: "bad-response", 405: "bad-response", 408: "bad-response", 409: "bad-response", 413: "bad-response", 422: "bad-response", 429: "rate-limited", 500: "bad-response", 502: "bad-response", 503: "bad-response", 599: "bad-response",
+    301: "bad-response",
+    304: "bad-response",
+    400: "bad-response",
+    401: "unauthorized",
+    403: "denied",
+    404: "bad-response",
+    405: "bad-response",
+    408: "bad-response",
+    409: "bad-response",
+    413: "bad-response",
+    422: "bad-response",
+    429: "rate-limited",
+    500: "bad-response",
+    502: "bad-response",
+    503: "bad-response",
+    599: "bad-response",
   };
   for (const [status, reason] of Object.entries(reasons)) {
-    for (const body of [JSON.stringify({ detail: MEMORY }), JSON.stringify({ detail: [{ input: MEMORY }] }), `<html>${MEMORY}</html>`, ""]) {
-      const error = await failureOf((await clientOf(t, answer(Number(status), Number(status) === 304 ? "" : body), { token: TOKEN })).post("/search", { query: "x" }));
+    for (const body of [
+      JSON.stringify({ detail: MEMORY }),
+      JSON.stringify({ detail: [{ input: MEMORY }] }),
+      `<html>${MEMORY}</html>`,
+      "",
+    ]) {
+      const error = await failureOf(
+        (await clientOf(t, answer(Number(status), Number(status) === 304 ? "" : body), { token: TOKEN })).post(
+          "/search",
+          { query: "x" },
+        ),
+      );
       assert.deepEqual([error.code, error.status], [reason, Number(status)]);
       assertDiscreet(error);
     }
@@ -67,7 +105,19 @@ test("a refusal by policy keeps the server's word for it", async (t) => {
 });
 
 test("a body that is no JSON is a bad response", async (t) => {
-  for (const body of ["", "<html>login</html>", "{\"results\": [", "[1,2", "undefined", "NaN", "{'a': 1}", "data: {}\n\n", "\u0000", "[]x", "\ud800"]) {
+  for (const body of [
+    "",
+    "<html>login</html>",
+    '{"results": [',
+    "[1,2",
+    "undefined",
+    "NaN",
+    "{'a': 1}",
+    "data: {}\n\n",
+    "\u0000",
+    "[]x",
+    "\ud800",
+  ]) {
     const error = await failureOf((await clientOf(t, answer(200, body))).get("/list", {}));
     assert.deepEqual([error.code, error.status], ["bad-response", 200], JSON.stringify(body));
   }
@@ -109,7 +159,9 @@ test("a body of sixteen megabytes is not taken to its end", async (t) => {
 
 test("a small body that unpacks to a large one is not unpacked to its end", async (t) => {
   const packed = gzipSync(`${" ".repeat(16 * 1024 * 1024)}[]`);
-  const client = await clientOf(t, (_, response) => response.writeHead(200, { "content-encoding": "gzip" }).end(packed));
+  const client = await clientOf(t, (_, response) =>
+    response.writeHead(200, { "content-encoding": "gzip" }).end(packed),
+  );
   assert.equal((await failureOf(client.get("/list", {}))).code, "bad-response");
 });
 
@@ -125,7 +177,11 @@ test("a redirect is not followed, and the token does not travel", async (t) => {
       elsewhere.push(String(request.headers.authorization));
       response.end("[]");
     });
-    const client = await clientOf(t, (_, response) => response.writeHead(status, { location: `${other}/list` }).end("[]"), { token: TOKEN });
+    const client = await clientOf(
+      t,
+      (_, response) => response.writeHead(status, { location: `${other}/list` }).end("[]"),
+      { token: TOKEN },
+    );
     const error = await failureOf(client.get("/list", {}));
     assert.deepEqual([error.code, error.status, elsewhere], ["bad-response", status, []]);
     await failureOf(client.post("/search", { query: "x" }));
@@ -152,7 +208,11 @@ test("a server that stops in the middle of a body, or drips, is a timeout", asyn
 });
 
 test("a refusal whose body never ends is still a refusal, in time", async (t) => {
-  for (const [status, reason] of [[401, "unauthorized"], [403, "denied"], [429, "rate-limited"]] as const) {
+  for (const [status, reason] of [
+    [401, "unauthorized"],
+    [403, "denied"],
+    [429, "rate-limited"],
+  ] as const) {
     const client = await clientOf(t, (_, response) => void response.writeHead(status).write("{"));
     assert.equal((await failureOf(client.get("/list", {}, { timeoutMs: 800 }))).code, reason);
   }
@@ -181,9 +241,13 @@ test("a reset, a cut body and a server that speaks no HTTP are no timeouts", asy
     (socket) => void socket.once("data", () => socket.resetAndDestroy()),
     (socket) => void socket.once("data", () => socket.end()),
     (socket) => void socket.once("data", () => socket.end("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n[1,2")),
-    (socket) => void socket.once("data", () => socket.end("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\n[1,2")),
+    (socket) =>
+      void socket.once("data", () => socket.end("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\n[1,2")),
     (socket) => void socket.once("data", () => socket.end("220 smtp ready\r\n")),
-    (socket) => void socket.once("data", () => socket.end("HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 2\r\n\r\n[]")),
+    (socket) =>
+      void socket.once("data", () =>
+        socket.end("HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 2\r\n\r\n[]"),
+      ),
     (socket) => void socket.once("data", () => socket.end(`HTTP/1.1 200 OK\r\nx: ${"y".repeat(100_000)}\r\n\r\n[]`)),
   ];
   for (const wire of wires) {
@@ -214,11 +278,32 @@ test("a name that nobody knows is a failure of DNS", async () => {
 test("reasons are read from names and codes, as Node and as Bun give them", () => {
   const nested = (code: string) => new TypeError("fetch failed", { cause: Object.assign(new Error("x"), { code }) });
   const reasons: [unknown, string][] = [
-    [nested("ECONNREFUSED"), "refused"], [nested("ENOTFOUND"), "dns"], [nested("EAI_AGAIN"), "dns"], [nested("UND_ERR_CONNECT_TIMEOUT"), "timeout"], [Object.assign(new Error("Unable to connect"), { code: "ConnectionRefused" }), "refused"], [Object.assign(new Error("x"), { code: "FailedToOpenSocket" }), "refused"],
-    [new DOMException("x", "TimeoutError"), "timeout"], [new DOMException("x", "AbortError"), "timeout"], [new TypeError("fetch failed", { cause: new AggregateError([Object.assign(new Error("x"), { code: "ECONNREFUSED" })]) }), "refused"],
-    [new PalinodeError("/x", "denied", 403), "denied"], [new SyntaxError("x"), "bad-response"], [undefined, "bad-response"], [null, "bad-response"], ["ECONNREFUSED", "bad-response"], [{ code: "toString" }, "bad-response"], [{ name: "constructor", code: "__proto__" }, "bad-response"],
+    [nested("ECONNREFUSED"), "refused"],
+    [nested("ENOTFOUND"), "dns"],
+    [nested("EAI_AGAIN"), "dns"],
+    [nested("UND_ERR_CONNECT_TIMEOUT"), "timeout"],
+    [Object.assign(new Error("Unable to connect"), { code: "ConnectionRefused" }), "refused"],
+    [Object.assign(new Error("x"), { code: "FailedToOpenSocket" }), "refused"],
+    [new DOMException("x", "TimeoutError"), "timeout"],
+    [new DOMException("x", "AbortError"), "timeout"],
+    [
+      new TypeError("fetch failed", {
+        cause: new AggregateError([Object.assign(new Error("x"), { code: "ECONNREFUSED" })]),
+      }),
+      "refused",
+    ],
+    [new PalinodeError("/x", "denied", 403), "denied"],
+    [new SyntaxError("x"), "bad-response"],
+    [undefined, "bad-response"],
+    [null, "bad-response"],
+    ["ECONNREFUSED", "bad-response"],
+    [{ code: "toString" }, "bad-response"],
+    [{ name: "constructor", code: "__proto__" }, "bad-response"],
   ];
-  assert.deepEqual(reasons.map(([error]) => reasonOf(error)), reasons.map(([, reason]) => reason));
+  assert.deepEqual(
+    reasons.map(([error]) => reasonOf(error)),
+    reasons.map(([, reason]) => reason),
+  );
   const loop: { cause?: unknown } = {};
   loop.cause = loop;
   assert.equal(reasonOf(loop), "bad-response");
@@ -233,18 +318,64 @@ test("what is thrown is an Error with route, reason and status", async (t) => {
 
 test("the token goes to https, loopback and private addresses", () => {
   const hosts = [
-    "https://memory.example", "http://localhost:6340", "http://LOCALHOST", "http://127.0.0.1:6340", "http://127.9.9.9", "http://2130706433", "http://[::1]:6340", "http://10.0.0.7", "http://192.168.1.2", "http://172.16.0.1", "http://172.31.255.254", "http://[fd12:3456::1]", "http://[fc00::1]", "http://[fe80::1]", "http://[::ffff:127.0.0.1]", "http://[::ffff:10.1.2.3]", "http://[::ffff:192.168.0.1]",
+    "https://memory.example",
+    "http://localhost:6340",
+    "http://LOCALHOST",
+    "http://127.0.0.1:6340",
+    "http://127.9.9.9",
+    "http://2130706433",
+    "http://[::1]:6340",
+    "http://10.0.0.7",
+    "http://192.168.1.2",
+    "http://172.16.0.1",
+    "http://172.31.255.254",
+    "http://[fd12:3456::1]",
+    "http://[fc00::1]",
+    "http://[fe80::1]",
+    "http://[::ffff:127.0.0.1]",
+    "http://[::ffff:10.1.2.3]",
+    "http://[::ffff:192.168.0.1]",
   ];
-  assert.deepEqual(hosts.filter((apiUrl) => !mayCarryToken({ apiUrl, allowHttp: false })), []);
+  assert.deepEqual(
+    hosts.filter((apiUrl) => !mayCarryToken({ apiUrl, allowHttp: false })),
+    [],
+  );
 });
 
 test("the token goes nowhere else over plain http", () => {
   const hosts = [
-    "http://memory.example", "http://8.8.8.8", "http://172.15.0.1", "http://172.32.0.1", "http://11.0.0.1", "http://192.169.0.1", "http://128.0.0.1", "http://127.0.0.1.evil.example", "http://localhost.evil.example", "http://notlocalhost", "http://10.evil.example", "http://192.168.1.2.evil.example", "http://fd00.evil.example", "http://fe80.example",
-    "http://[2001:db8::1]", "http://[fd::1]", "http://[::ffff:8.8.8.8]", "http://[::ffff:161.178.1.1]", "http://[::ffff:7.241.1.1]", "http://[::ffff:172.32.0.1]", "http://[::ffff:169.1.1.1]", "http://[::]", "http://134744072",
+    "http://memory.example",
+    "http://8.8.8.8",
+    "http://172.15.0.1",
+    "http://172.32.0.1",
+    "http://11.0.0.1",
+    "http://192.169.0.1",
+    "http://128.0.0.1",
+    "http://127.0.0.1.evil.example",
+    "http://localhost.evil.example",
+    "http://notlocalhost",
+    "http://10.evil.example",
+    "http://192.168.1.2.evil.example",
+    "http://fd00.evil.example",
+    "http://fe80.example",
+    "http://[2001:db8::1]",
+    "http://[fd::1]",
+    "http://[::ffff:8.8.8.8]",
+    "http://[::ffff:161.178.1.1]",
+    "http://[::ffff:7.241.1.1]",
+    "http://[::ffff:172.32.0.1]",
+    "http://[::ffff:169.1.1.1]",
+    "http://[::]",
+    "http://134744072",
   ];
-  assert.deepEqual(hosts.filter((apiUrl) => mayCarryToken({ apiUrl, allowHttp: false })), []);
-  assert.deepEqual(hosts.filter((apiUrl) => !mayCarryToken({ apiUrl, allowHttp: true })), []);
+  assert.deepEqual(
+    hosts.filter((apiUrl) => mayCarryToken({ apiUrl, allowHttp: false })),
+    [],
+  );
+  assert.deepEqual(
+    hosts.filter((apiUrl) => !mayCarryToken({ apiUrl, allowHttp: true })),
+    [],
+  );
 });
 
 test("a request to a public address goes without the token", async (t) => {
@@ -256,7 +387,10 @@ test("a request to a public address goes without the token", async (t) => {
   await clientFor("http://memory.example", { token: TOKEN }).get("/list", {});
   await clientFor("https://memory.example", { token: TOKEN }).get("/list", {});
   await clientFor("https://memory.example").get("/list", {});
-  assert.deepEqual(sent.map((headers) => headers.get("authorization")), [null, `Bearer ${TOKEN}`, null]);
+  assert.deepEqual(
+    sent.map((headers) => headers.get("authorization")),
+    [null, `Bearer ${TOKEN}`, null],
+  );
 });
 
 interface Setup {
@@ -304,7 +438,10 @@ async function textOf(request: IncomingMessage): Promise<string> {
 }
 
 async function failureOf(answered: Promise<unknown>): Promise<PalinodeError> {
-  const outcome = await answered.then((value) => ({ value }), (error: unknown) => error);
+  const outcome = await answered.then(
+    (value) => ({ value }),
+    (error: unknown) => error,
+  );
   assert.ok(outcome instanceof PalinodeError, `not a PalinodeError: ${String(outcome)}`);
   return outcome;
 }

@@ -54,7 +54,15 @@ test("a ledger cut at any byte, or of the wrong type, is set aside and the sessi
   const file = join(stateDir, SESSION_FILE);
   const whole = readFileSync(file, "utf8");
   const cuts = Array.from({ length: 12 }, (_, index) => whole.slice(0, Math.floor((whole.length * index) / 12)));
-  const wrong = ["null", "7", "[]", "\"x\"", "{\"ledger\":5,\"asked\":{},\"captured\":\"x\"}", JSON.stringify({ ledger: [null, {}, { kind: "digest" }], asked: [1] }), "\u0000\u0000"];
+  const wrong = [
+    "null",
+    "7",
+    "[]",
+    '"x"',
+    '{"ledger":5,"asked":{},"captured":"x"}',
+    JSON.stringify({ ledger: [null, {}, { kind: "digest" }], asked: [1] }),
+    "\u0000\u0000",
+  ];
   for (const text of [...cuts, ...wrong]) {
     writeFileSync(file, text);
     const next = restart();
@@ -95,7 +103,9 @@ test("a state folder that cannot be made or written costs no memory", async (t) 
 });
 
 test("PALINODE_CLINE_PERSIST=0 keeps nothing on disk and still replays in memory", async (t) => {
-  const { chat, model, finish, stateDir, folder } = await openScene(t, { env: { PALINODE_CLINE_PERSIST: "0", PALINODE_HOOK_MIN_MESSAGES: "1" } });
+  const { chat, model, finish, stateDir, folder } = await openScene(t, {
+    env: { PALINODE_CLINE_PERSIST: "0", PALINODE_HOOK_MIN_MESSAGES: "1" },
+  });
   chat.say(ROLLBACK_PROMPT);
   const before = await model();
   assert.deepEqual(await model(), before);
@@ -107,7 +117,10 @@ test("PALINODE_CLINE_PERSIST=0 keeps nothing on disk and still replays in memory
 test("state lies where the host's own data lies", async (t) => {
   const { chat, model, folder, restart } = await openScene(t);
   const cases: [Record<string, string>, string][] = [
-    [{ CLINE_DATA_DIR: join(folder, "data"), CLINE_DIR: join(folder, "dir"), HOME: join(folder, "home") }, "data/palinode"],
+    [
+      { CLINE_DATA_DIR: join(folder, "data"), CLINE_DIR: join(folder, "dir"), HOME: join(folder, "home") },
+      "data/palinode",
+    ],
     [{ CLINE_DIR: join(folder, "dir"), HOME: join(folder, "home") }, "dir/data/palinode"],
     [{ HOME: join(folder, "home"), USERPROFILE: join(folder, "profile") }, "home/.cline/data/palinode"],
     [{ HOME: "", USERPROFILE: join(folder, "profile") }, "profile/.cline/data/palinode"],
@@ -132,7 +145,15 @@ async function talk(scene: Scene, prompts: readonly string[]): Promise<Message[]
 }
 
 test("after an undo the blocks of the turns that are gone are gone, and the others stay as they were", async (t) => {
-  const scene = await openScene(t, { server: { memories: [{ file: "c.md", core: true, summary: "core" }, ROLLBACK, { file: "lint.md", body: "The lint warnings in the shop come from the parser" }] } });
+  const scene = await openScene(t, {
+    server: {
+      memories: [
+        { file: "c.md", core: true, summary: "core" },
+        ROLLBACK,
+        { file: "lint.md", body: "The lint warnings in the shop come from the parser" },
+      ],
+    },
+  });
   await talk(scene, [ROLLBACK_PROMPT, "Where do the lint warnings in the shop come from?"]);
   const before = await scene.model();
   scene.chat.messages.splice(2);
@@ -154,18 +175,35 @@ test("when the first prompt is undone the digest stands after the current one", 
 });
 
 test("a memory in view is not injected again, fresh ones surface, and the request asks for as many more", async (t) => {
-  const hits = Array.from({ length: 9 }, (_, index) => ({ rel_path: `m${index}.md`, snippet: `fact ${index} about ${"abcdefghi"[index]?.repeat(8)}`, content: `fact ${index} about ${"abcdefghi"[index]?.repeat(8)}`, raw_score: 0.9 - index / 100 }));
+  const hits = Array.from({ length: 9 }, (_, index) => ({
+    rel_path: `m${index}.md`,
+    snippet: `fact ${index} about ${"abcdefghi"[index]?.repeat(8)}`,
+    content: `fact ${index} about ${"abcdefghi"[index]?.repeat(8)}`,
+    raw_score: 0.9 - index / 100,
+  }));
   const { chat, model, server } = await openScene(t, { server: { memories: [] } });
   server.fault("/search", { json: hits });
   const seen: string[][] = [];
   for (let turn = 0; turn < 5; turn += 1) {
     chat.say(`Tell me more about this topic, please (${turn})`);
-    seen.push(injected(await model()).map(textOf).slice(turn === 0 ? 0 : -1).flatMap((text) => text.match(/m\d\.md/g) ?? []));
+    seen.push(
+      injected(await model())
+        .map(textOf)
+        .slice(turn === 0 ? 0 : -1)
+        .flatMap((text) => text.match(/m\d\.md/g) ?? []),
+    );
     chat.answer("ok");
   }
-  assert.deepEqual(seen.slice(0, 3), [["m0.md", "m1.md", "m2.md"], ["m3.md", "m4.md", "m5.md"], ["m6.md", "m7.md", "m8.md"]]);
+  assert.deepEqual(seen.slice(0, 3), [
+    ["m0.md", "m1.md", "m2.md"],
+    ["m3.md", "m4.md", "m5.md"],
+    ["m6.md", "m7.md", "m8.md"],
+  ]);
   assert.equal(injected(await model()).length, 3);
-  assert.deepEqual(server.calls("/search").map((call) => (call.body as { limit: number }).limit), [3, 6, 9, 12, 12]);
+  assert.deepEqual(
+    server.calls("/search").map((call) => (call.body as { limit: number }).limit),
+    [3, 6, 9, 12, 12],
+  );
 });
 
 test("a text that only grew, and a daily note however it grew, are not shown again", async (t) => {
@@ -174,19 +212,34 @@ test("a text that only grew, and a daily note however it grew, are not shown aga
   const hit = (path: string, text: string) => ({ rel_path: path, snippet: text, content: text, raw_score: 0.9 });
   const rounds = [
     [hit("a.md", words), hit("daily/2026-11-30.md", "morning: nothing happened here today")],
-    [hit("a.md", `${words} today`), hit("daily/2026-11-30.md", "evening: quite another thing was captured"), hit("b.md", "new: something else that nobody knew")],
+    [
+      hit("a.md", `${words} today`),
+      hit("daily/2026-11-30.md", "evening: quite another thing was captured"),
+      hit("b.md", "new: something else that nobody knew"),
+    ],
   ];
   for (const [turn, hits] of rounds.entries()) {
     server.fault("/search", { json: hits });
     chat.say(`Question number ${turn} of this session`);
     const lines = (await memory()).flatMap((text) => text.match(/^- \[.*$/gm) ?? []);
-    assert.deepEqual(lines.map((line) => line.slice(2, line.indexOf("]") + 1)), turn === 0 ? ["[a.md]", "[daily/2026-11-30.md]"] : ["[a.md]", "[daily/2026-11-30.md]", "[b.md]"]);
+    assert.deepEqual(
+      lines.map((line) => line.slice(2, line.indexOf("]") + 1)),
+      turn === 0 ? ["[a.md]", "[daily/2026-11-30.md]"] : ["[a.md]", "[daily/2026-11-30.md]", "[b.md]"],
+    );
     chat.answer("ok");
   }
 });
 
 test("what is injected over 60 turns on one topic grows with memories, not with turns", async (t) => {
-  const { chat, model, server } = await openScene(t, { server: { memories: [ROLLBACK, { file: "b.md", body: "roll back a deploy of the api by hand only in an emergency of the shop" }], rateLimits: { search: 1000 } } });
+  const { chat, model, server } = await openScene(t, {
+    server: {
+      memories: [
+        ROLLBACK,
+        { file: "b.md", body: "roll back a deploy of the api by hand only in an emergency of the shop" },
+      ],
+      rateLimits: { search: 1000 },
+    },
+  });
   for (let turn = 0; turn < 60; turn += 1) {
     chat.say(`${ROLLBACK_PROMPT} (${turn})`);
     await model();
@@ -198,9 +251,14 @@ test("what is injected over 60 turns on one topic grows with memories, not with 
 });
 
 test("what is alive in one session keeps to its budget, and the reason is logged", async (t) => {
-  const { chat, model, server, host } = await openScene(t, { server: { memories: [] }, env: { PALINODE_CLINE_SESSION_MAX_CHARS: "1000" } });
+  const { chat, model, server, host } = await openScene(t, {
+    server: { memories: [] },
+    env: { PALINODE_CLINE_SESSION_MAX_CHARS: "1000" },
+  });
   for (let turn = 0; turn < 8; turn += 1) {
-    server.fault("/search", { json: [{ rel_path: `m${turn}.md`, snippet: `${turn} ${"word ".repeat(50)}${turn}`, raw_score: 0.9 }] });
+    server.fault("/search", {
+      json: [{ rel_path: `m${turn}.md`, snippet: `${turn} ${"word ".repeat(50)}${turn}`, raw_score: 0.9 }],
+    });
     chat.say(`Question number ${turn} of this session`);
     await model();
     chat.answer("ok");
@@ -212,14 +270,33 @@ test("what is alive in one session keeps to its budget, and the reason is logged
 
 test("hits that are our own block, or this session's capture, are dropped", async (t) => {
   const { chat, memory, server } = await openScene(t, { server: { memories: [] } });
-  server.fault("/search", { json: [
-    { rel_path: "own.md", snippet: "<palinode-memory>\n## Palinode recall (this prompt)\nx\n</palinode-memory>", raw_score: 0.9 },
-    { rel_path: "daily/2026-11-30.md", snippet: "Cline session", content: "**Session ID:** 1796000000000_test", raw_score: 0.9 },
-    { rel_path: "projects/session-end.md", snippet: "Cline session, 3 prompts.", metadata: { session_id: "1796000000000_test" }, raw_score: 0.9 },
-    { rel_path: "good.md", snippet: "a real memory", raw_score: 0.6 },
-  ] });
+  server.fault("/search", {
+    json: [
+      {
+        rel_path: "own.md",
+        snippet: "<palinode-memory>\n## Palinode recall (this prompt)\nx\n</palinode-memory>",
+        raw_score: 0.9,
+      },
+      {
+        rel_path: "daily/2026-11-30.md",
+        snippet: "Cline session",
+        content: "**Session ID:** 1796000000000_test",
+        raw_score: 0.9,
+      },
+      {
+        rel_path: "projects/session-end.md",
+        snippet: "Cline session, 3 prompts.",
+        metadata: { session_id: "1796000000000_test" },
+        raw_score: 0.9,
+      },
+      { rel_path: "good.md", snippet: "a real memory", raw_score: 0.6 },
+    ],
+  });
   chat.say(ROLLBACK_PROMPT);
-  assert.deepEqual((await memory()).flatMap((text) => text.match(/^- .*$/gm) ?? []), ["- [good.md] (60% match) a real memory"]);
+  assert.deepEqual(
+    (await memory()).flatMap((text) => text.match(/^- .*$/gm) ?? []),
+    ["- [good.md] (60% match) a real memory"],
+  );
 });
 
 test("a late answer is placed at the end of the next request, once, and replayed from then on", async (t) => {
@@ -242,7 +319,10 @@ test("a late answer is placed at the end of the next request, once, and replayed
 });
 
 test("a digest that is late is asked for once and told once", async (t) => {
-  const { chat, model, server } = await openScene(t, { context: { session: undefined }, env: { PALINODE_CLINE_HOOK_DEADLINE_MS: "400" } });
+  const { chat, model, server } = await openScene(t, {
+    context: { session: undefined },
+    env: { PALINODE_CLINE_HOOK_DEADLINE_MS: "400" },
+  });
   server.fault("/list", { delayMs: 1800 });
   for (const words of ["The first question of it all", "The second question of it all"]) {
     chat.say(words);
@@ -264,7 +344,12 @@ test("a memory whose turn is compacted away is recalled again for the prompt of 
   await model();
   chat.answer("ok");
   chat.say(`${ROLLBACK_PROMPT} again`);
-  const summary = { id: "msg_new", role: "user", content: [{ type: "text", text: "Context summary:\n\nwork" }], metadata: { kind: "compaction_summary", displayRole: "system", userRunSpan: 1 } };
+  const summary = {
+    id: "msg_new",
+    role: "user",
+    content: [{ type: "text", text: "Context summary:\n\nwork" }],
+    metadata: { kind: "compaction_summary", displayRole: "system", userRunSpan: 1 },
+  };
   const payload = chat.beforeModel([summary, chat.messages.at(-1) as Message]);
   const blocks = injected(((await host.beforeModel(payload)).result as { messages: Message[] }).messages).map(textOf);
   assert.equal(blocks.length, 2);
@@ -272,8 +357,14 @@ test("a memory whose turn is compacted away is recalled again for the prompt of 
 });
 
 test("a session that has no room left asks for nothing that could not be told", async (t) => {
-  for (const [variable, value] of [["PALINODE_CLINE_SESSION_MAX_CHARS", "0"], ["PALINODE_CLINE_SESSION_MAX_CHARS", "150"], ["PALINODE_HOOK_RECALL_MAX_CHARS", "150"]] as const) {
-    const { chat, model, server, host } = await openScene(t, { env: { [variable]: value, PALINODE_HOOK_INJECT_MAX_FILES: "0" } });
+  for (const [variable, value] of [
+    ["PALINODE_CLINE_SESSION_MAX_CHARS", "0"],
+    ["PALINODE_CLINE_SESSION_MAX_CHARS", "150"],
+    ["PALINODE_HOOK_RECALL_MAX_CHARS", "150"],
+  ] as const) {
+    const { chat, model, server, host } = await openScene(t, {
+      env: { [variable]: value, PALINODE_HOOK_INJECT_MAX_FILES: "0" },
+    });
     chat.say(ROLLBACK_PROMPT);
     assert.equal(injected(await model()).length, 0);
     assert.deepEqual([server.calls("/search"), server.calls("/check-triggers")], [[], []]);
@@ -289,12 +380,17 @@ test("a block behind a tool call that a request was cut off at does not part it 
   assert.equal(injected(await model()).length, 1);
   chat.messages.push(result);
   for (const sent of [await model(), await model()]) {
-    assert.deepEqual(sent.map((message) => (injected([message]).length > 0 ? "block" : message.role)), ["user", "assistant", "tool", "block"]);
+    assert.deepEqual(
+      sent.map((message) => (injected([message]).length > 0 ? "block" : message.role)),
+      ["user", "assistant", "tool", "block"],
+    );
   }
 });
 
 test("a late answer survives a kill", async (t) => {
-  const { chat, model, server, host, restart } = await openScene(t, { env: { PALINODE_CLINE_HOOK_DEADLINE_MS: "1500" } });
+  const { chat, model, server, host, restart } = await openScene(t, {
+    env: { PALINODE_CLINE_HOOK_DEADLINE_MS: "1500" },
+  });
   server.fault("/search", { delayMs: 2500 });
   chat.say(ROLLBACK_PROMPT);
   await model();
@@ -323,23 +419,40 @@ test("a second copy of the plugin leaves a prompt to the first", async (t) => {
   const payload = chat.beforeModel();
   const first = ((await host.beforeModel(payload)).result as { messages: Message[] }).messages;
   const searches = server.calls("/search").length;
-  const { result } = await other.beforeModel({ snapshot: payload.snapshot, request: { ...payload.request, messages: first } });
+  const { result } = await other.beforeModel({
+    snapshot: payload.snapshot,
+    request: { ...payload.request, messages: first },
+  });
   assert.equal(result, undefined);
   assert.equal(server.calls("/search").length, searches);
 });
 
 test("a trigger that found no room is shown at the next prompt, also by a fresh process", async (t) => {
   const bodies = ["one", "two"].map((name) => ({ file: `t/${name}.md`, body: `${name} `.repeat(250) }));
-  const triggers = bodies.map(({ file }) => ({ description: `${ROLLBACK_PROMPT} ${file}`, memory_file: file, threshold: 0.5 }));
-  const { chat, model, host, restart } = await openScene(t, { server: { memories: bodies, triggers }, env: { PALINODE_HOOK_RECALL_MAX_CHARS: "1350", PALINODE_HOOK_RECALL_MAX_RESULTS: "0" } });
+  const triggers = bodies.map(({ file }) => ({
+    description: `${ROLLBACK_PROMPT} ${file}`,
+    memory_file: file,
+    threshold: 0.5,
+  }));
+  const { chat, model, host, restart } = await openScene(t, {
+    server: { memories: bodies, triggers },
+    env: { PALINODE_HOOK_RECALL_MAX_CHARS: "1350", PALINODE_HOOK_RECALL_MAX_RESULTS: "0" },
+  });
   chat.say(ROLLBACK_PROMPT);
-  const first = injected(await model()).map(textOf).join("\n");
+  const first = injected(await model())
+    .map(textOf)
+    .join("\n");
   await host.kill();
   chat.answer("ok");
   chat.say("And what about something else entirely?");
-  const both = injected(await model(chat, restart())).map(textOf).join("\n");
+  const both = injected(await model(chat, restart()))
+    .map(textOf)
+    .join("\n");
   assert.equal(first.match(/### Trigger fired/g)?.length, 1);
-  assert.deepEqual((both.match(/### Trigger fired: .*/g) ?? []).sort(), ["### Trigger fired: t/one.md", "### Trigger fired: t/two.md"]);
+  assert.deepEqual((both.match(/### Trigger fired: .*/g) ?? []).sort(), [
+    "### Trigger fired: t/one.md",
+    "### Trigger fired: t/two.md",
+  ]);
 });
 
 test("a prompt whose recall was killed is not asked again", async (t) => {
@@ -349,7 +462,12 @@ test("a prompt whose recall was killed is not asked again", async (t) => {
   const killed = host.beforeModel(chat.beforeModel());
   await until("it was asked", () => server.calls("/search").length === 1);
   // Bun may send it a moment before that is kept.
-  await until("that is kept", () => existsSync(join(stateDir, "sessions")) && readdirSync(join(stateDir, "sessions")).some((name) => name.endsWith(".json")));
+  await until(
+    "that is kept",
+    () =>
+      existsSync(join(stateDir, "sessions")) &&
+      readdirSync(join(stateDir, "sessions")).some((name) => name.endsWith(".json")),
+  );
   await host.kill();
   await killed;
   await model(chat, restart());
@@ -365,5 +483,8 @@ test("two processes on one session leave a whole file", async (t) => {
     chat.answer("ok");
     JSON.parse(readFileSync(join(stateDir, SESSION_FILE), "utf8"));
   }
-  assert.deepEqual(filesBelow(stateDir).filter(({ name }) => name.endsWith(".tmp")), []);
+  assert.deepEqual(
+    filesBelow(stateDir).filter(({ name }) => name.endsWith(".tmp")),
+    [],
+  );
 });

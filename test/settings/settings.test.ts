@@ -4,11 +4,24 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test, { type TestContext } from "node:test";
-import { type Config, isActive, type PalinodeOptions, primes, readConfig, recalls } from "../../src/settings/settings.ts";
+import {
+  type Config,
+  isActive,
+  type PalinodeOptions,
+  primes,
+  readConfig,
+  recalls,
+} from "../../src/settings/settings.ts";
 
 /** The seed's table and issue 2: variable, option, default, a value as text, what it means. */
 const TABLE: [string, keyof Config, unknown, string, unknown][] = [
-  ["PALINODE_API_URL", "apiUrl", "http://localhost:6340", "https://memory.example/base/", "https://memory.example/base"],
+  [
+    "PALINODE_API_URL",
+    "apiUrl",
+    "http://localhost:6340",
+    "https://memory.example/base/",
+    "https://memory.example/base",
+  ],
   ["PALINODE_API_TOKEN", "token", "", " s3cret ", "s3cret"],
   ["PALINODE_HOOK_RECALL_PROFILE", "recallProfile", "coding", "Writing", "writing"],
   ["PALINODE_HOOK_RECALL_MAX_RESULTS", "recallMaxResults", 3, "5", 5],
@@ -31,21 +44,39 @@ test("every setting has its default, and an empty variable is none", () => {
   const empty = Object.fromEntries(TABLE.map(([variable]) => [variable, "  "]));
   for (const env of [{}, empty]) {
     const { config, problems } = readConfig({}, env);
-    assert.deepEqual(TABLE.map(([, key]) => config[key]), TABLE.map(([, , fallback]) => fallback));
+    assert.deepEqual(
+      TABLE.map(([, key]) => config[key]),
+      TABLE.map(([, , fallback]) => fallback),
+    );
     assert.deepEqual(problems, []);
   }
 });
 
 test("every setting is read from its variable", () => {
-  const { config, problems } = readConfig({}, Object.fromEntries(TABLE.map(([variable, , , text]) => [variable, text])));
-  assert.deepEqual(TABLE.map(([, key]) => config[key]), TABLE.map(([, , , , value]) => value));
+  const { config, problems } = readConfig(
+    {},
+    Object.fromEntries(TABLE.map(([variable, , , text]) => [variable, text])),
+  );
+  assert.deepEqual(
+    TABLE.map(([, key]) => config[key]),
+    TABLE.map(([, , , , value]) => value),
+  );
   assert.deepEqual(problems, []);
 });
 
 test("every option beats its variable", () => {
   for (const [variable, key, fallback, text, value] of TABLE) {
-    const other = { [variable]: key === "token" || key === "project" ? "other" : String(fallback === true ? 1 : fallback === false ? 0 : key === "recallTimeoutMs" ? 4 : fallback) };
-    assert.equal(readConfig({ [key]: value }, other).config[key], value, `${key} over ${variable}=${other[variable]} (${text})`);
+    const other = {
+      [variable]:
+        key === "token" || key === "project"
+          ? "other"
+          : String(fallback === true ? 1 : fallback === false ? 0 : key === "recallTimeoutMs" ? 4 : fallback),
+    };
+    assert.equal(
+      readConfig({ [key]: value }, other).config[key],
+      value,
+      `${key} over ${variable}=${other[variable]} (${text})`,
+    );
   }
 });
 
@@ -73,7 +104,10 @@ test("nonsense falls back to the default and is named without being told", () =>
     for (const text of texts) {
       const { config, problems } = readConfig({}, { [variable]: text });
       assert.equal(config[key], fallback, `${variable}=${JSON.stringify(text)}`);
-      assert.ok(problems.length === 1 && problems[0]!.includes(variable), `${variable}=${JSON.stringify(text)} is named`);
+      assert.ok(
+        problems.length === 1 && problems[0]!.includes(variable),
+        `${variable}=${JSON.stringify(text)} is named`,
+      );
       if (text.length > 3) assert.ok(!problems[0]!.includes(text));
     }
   }
@@ -86,24 +120,50 @@ test("numbers are read in the ways people write them", () => {
 });
 
 test("switches are read in the ways people write them", () => {
-  for (const [text, value] of Object.entries({ 1: true, true: true, TRUE: true, yes: true, on: true, 0: false, false: false, False: false, no: false, off: false })) {
+  for (const [text, value] of Object.entries({
+    1: true,
+    true: true,
+    TRUE: true,
+    yes: true,
+    on: true,
+    0: false,
+    false: false,
+    False: false,
+    no: false,
+    off: false,
+  })) {
     assert.equal(readConfig({}, { PALINODE_HOOK_RECALL_TRIGGERS: text }).config.recallTriggers, value, text);
   }
 });
 
 test("the deadline stays within 100 and 2,700 milliseconds", () => {
-  for (const [text, value] of Object.entries({ 0: 100, 1: 100, 99: 100, 100: 100, 2700: 2700, 2701: 2700, 999999: 2700, 1500.4: 1500 })) {
+  for (const [text, value] of Object.entries({
+    0: 100,
+    1: 100,
+    99: 100,
+    100: 100,
+    2700: 2700,
+    2701: 2700,
+    999999: 2700,
+    1500.4: 1500,
+  })) {
     assert.equal(readConfig({}, { PALINODE_CLINE_HOOK_DEADLINE_MS: text }).config.hookDeadlineMs, value, text);
     assert.equal(readConfig({ hookDeadlineMs: Number(text) }, {}).config.hookDeadlineMs, value, text);
   }
 });
 
 test("zero means off where the settings say so", () => {
-  const channels = (env: NodeJS.ProcessEnv) => ({ primes: primes(readConfig({}, env).config), recalls: recalls(readConfig({}, env).config) });
+  const channels = (env: NodeJS.ProcessEnv) => ({
+    primes: primes(readConfig({}, env).config),
+    recalls: recalls(readConfig({}, env).config),
+  });
   assert.deepEqual(channels({ PALINODE_HOOK_INJECT_MAX_FILES: "0" }), { primes: false, recalls: true });
   assert.deepEqual(channels({ PALINODE_HOOK_INJECT_MAX_CHARS: "0" }), { primes: false, recalls: true });
   assert.deepEqual(channels({ PALINODE_HOOK_RECALL_MAX_RESULTS: "0" }), { primes: true, recalls: true });
-  assert.deepEqual(channels({ PALINODE_HOOK_RECALL_MAX_RESULTS: "0", PALINODE_HOOK_RECALL_TRIGGERS: "0" }), { primes: true, recalls: false });
+  assert.deepEqual(channels({ PALINODE_HOOK_RECALL_MAX_RESULTS: "0", PALINODE_HOOK_RECALL_TRIGGERS: "0" }), {
+    primes: true,
+    recalls: false,
+  });
   assert.deepEqual(channels({ PALINODE_HOOK_RECALL_MAX_CHARS: "0" }), { primes: true, recalls: false });
 });
 
@@ -112,21 +172,43 @@ test("each profile switches its channels", () => {
     const { config } = readConfig({}, { PALINODE_HOOK_RECALL_PROFILE: recallProfile });
     return [primes(config), config.recallTriggers, config.recallMaxResults > 0, config.capture];
   };
-  const expected = { coding: [true, true, true, true], monitoring: [false, true, false, true], investigation: [false, false, true, true], writing: [true, false, false, true], conversation: [true, true, false, true], minimal: [false, false, false, true] };
+  const expected = {
+    coding: [true, true, true, true],
+    monitoring: [false, true, false, true],
+    investigation: [false, false, true, true],
+    writing: [true, false, false, true],
+    conversation: [true, true, false, true],
+    minimal: [false, false, false, true],
+  };
   assert.deepEqual(Object.fromEntries(Object.keys(expected).map((name) => [name, channels(name)])), expected);
   const { config } = readConfig({ recallProfile: "investigation" }, {});
   assert.ok(config.recallMaxResults > 3 || config.recallThreshold < 0.5, "investigation searches wider");
 });
 
 test("a setting of its own wins over the profile, from either source", () => {
-  assert.equal(readConfig({}, { PALINODE_HOOK_RECALL_PROFILE: "minimal", PALINODE_HOOK_RECALL_TRIGGERS: "1" }).config.recallTriggers, true);
+  assert.equal(
+    readConfig({}, { PALINODE_HOOK_RECALL_PROFILE: "minimal", PALINODE_HOOK_RECALL_TRIGGERS: "1" }).config
+      .recallTriggers,
+    true,
+  );
   assert.equal(readConfig({ recallProfile: "writing", recallMaxResults: 2 }, {}).config.recallMaxResults, 2);
-  assert.equal(readConfig({ recallProfile: "writing" }, { PALINODE_HOOK_RECALL_MAX_RESULTS: "2" }).config.recallMaxResults, 2);
-  assert.equal(readConfig({}, { PALINODE_HOOK_RECALL_PROFILE: "writing", PALINODE_HOOK_RECALL_MAX_RESULTS: "nonsense" }).config.recallMaxResults, 0);
+  assert.equal(
+    readConfig({ recallProfile: "writing" }, { PALINODE_HOOK_RECALL_MAX_RESULTS: "2" }).config.recallMaxResults,
+    2,
+  );
+  assert.equal(
+    readConfig({}, { PALINODE_HOOK_RECALL_PROFILE: "writing", PALINODE_HOOK_RECALL_MAX_RESULTS: "nonsense" }).config
+      .recallMaxResults,
+    0,
+  );
 });
 
 test("off does nothing at all, minimal only captures", () => {
-  const everything = { PALINODE_CAPTURE_ENABLED: "1", PALINODE_HOOK_INJECT_MAX_FILES: "9", PALINODE_HOOK_RECALL_TRIGGERS: "1" };
+  const everything = {
+    PALINODE_CAPTURE_ENABLED: "1",
+    PALINODE_HOOK_INJECT_MAX_FILES: "9",
+    PALINODE_HOOK_RECALL_TRIGGERS: "1",
+  };
   assert.equal(isActive(readConfig({}, { ...everything, PALINODE_HOOK_RECALL_PROFILE: "off" }).config), false);
   assert.equal(isActive(readConfig({ recallProfile: "off", capture: true }, everything).config), false);
   assert.equal(isActive(readConfig({ recallProfile: "minimal" }, {}).config), true);
@@ -135,7 +217,10 @@ test("off does nothing at all, minimal only captures", () => {
 
 test("the timeout's variable is in seconds and its option in milliseconds", () => {
   assert.equal(readConfig({}, { PALINODE_HOOK_RECALL_TIMEOUT: "2" }).config.recallTimeoutMs, 2000);
-  assert.equal(readConfig({ recallTimeoutMs: 2000 }, { PALINODE_HOOK_RECALL_TIMEOUT: "9" }).config.recallTimeoutMs, 2000);
+  assert.equal(
+    readConfig({ recallTimeoutMs: 2000 }, { PALINODE_HOOK_RECALL_TIMEOUT: "9" }).config.recallTimeoutMs,
+    2000,
+  );
 });
 
 test("a timeout is a whole number of milliseconds, since timers refuse others", () => {
@@ -147,16 +232,31 @@ test("a settings file that holds no text for a variable, or an endless name, is 
   const home = temporaryFolder(t);
   mkdirSync(join(home, ".cline"));
   const name = `${"x".repeat(79)}🙂`;
-  writeFileSync(join(home, ".cline/palinode.json"), `{ "PALINODE_HOOK_MIN_MESSAGES": { "toString": 1 }, "PALINODE_HOOK_INJECT_MAX_FILES": 4, "${name}": 1 }`);
+  writeFileSync(
+    join(home, ".cline/palinode.json"),
+    `{ "PALINODE_HOOK_MIN_MESSAGES": { "toString": 1 }, "PALINODE_HOOK_INJECT_MAX_FILES": 4, "${name}": 1 }`,
+  );
   const { config, problems } = readConfig({}, { HOME: home });
   assert.deepEqual([config.minMessages, config.injectMaxFiles], [3, 4]);
   const path = join(home, ".cline/palinode.json");
-  assert.deepEqual(problems, [`${path}: ${"x".repeat(79)} is no setting`, `${path}: minMessages is not usable (prompts before the first capture)`]);
+  assert.deepEqual(problems, [
+    `${path}: ${"x".repeat(79)} is no setting`,
+    `${path}: minMessages is not usable (prompts before the first capture)`,
+  ]);
 });
 
 test("an address keeps host and path and nothing else", () => {
-  const addresses = { "http://h:1/": "http://h:1", "HTTP://Host:6340//": "http://host:6340", "http://u:p@h/a/b/?q=1#f": "http://h/a/b", "http://[::1]:6340": "http://[::1]:6340", " https://h ": "https://h" };
-  assert.deepEqual(Object.keys(addresses).map((text) => readConfig({}, { PALINODE_API_URL: text }).config.apiUrl), Object.values(addresses));
+  const addresses = {
+    "http://h:1/": "http://h:1",
+    "HTTP://Host:6340//": "http://host:6340",
+    "http://u:p@h/a/b/?q=1#f": "http://h/a/b",
+    "http://[::1]:6340": "http://[::1]:6340",
+    " https://h ": "https://h",
+  };
+  assert.deepEqual(
+    Object.keys(addresses).map((text) => readConfig({}, { PALINODE_API_URL: text }).config.apiUrl),
+    Object.values(addresses),
+  );
 });
 
 test("a token file stands in where no token is set", (t) => {
@@ -168,7 +268,10 @@ test("a token file stands in where no token is set", (t) => {
 });
 
 test("a token file given as an option beats the environment's token", (t) => {
-  assert.equal(readConfig({ tokenFile: temporary(t, "from-option") }, { PALINODE_API_TOKEN: "from-env" }).config.token, "from-option");
+  assert.equal(
+    readConfig({ tokenFile: temporary(t, "from-option") }, { PALINODE_API_TOKEN: "from-env" }).config.token,
+    "from-option",
+  );
 });
 
 test("a token file that is of no use is named, and its text is not", (t) => {
@@ -178,15 +281,30 @@ test("a token file that is of no use is named, and its text is not", (t) => {
     assert.equal(problems.length, 1);
     assert.ok(problems[0]!.includes("PALINODE_API_TOKEN_FILE") && (text.trim() === "" || !problems[0]!.includes(text)));
   }
-  for (const path of ["/gone/token", tmpdir(), "\0"]) assert.match(readConfig({}, { PALINODE_API_TOKEN_FILE: path }).problems.join(), /PALINODE_API_TOKEN_FILE/);
+  for (const path of ["/gone/token", tmpdir(), "\0"])
+    assert.match(readConfig({}, { PALINODE_API_TOKEN_FILE: path }).problems.join(), /PALINODE_API_TOKEN_FILE/);
 });
 
 test("options of the wrong type fall back, and nothing throws", () => {
-  const junk: unknown[] = [null, NaN, -1, {}, [], () => 1, Symbol("x"), 10n, Object.create(null), { toString: 1 }, "\ud800", true];
+  const junk: unknown[] = [
+    null,
+    NaN,
+    -1,
+    {},
+    [],
+    () => 1,
+    Symbol("x"),
+    10n,
+    Object.create(null),
+    { toString: 1 },
+    "\ud800",
+    true,
+  ];
   for (const [, key, fallback] of TABLE) {
     for (const value of junk) {
       const { config } = readConfig({ [key]: value } as PalinodeOptions, {});
-      if (typeof value === "object") assert.equal(config[key], fallback, `${key} of ${value === null ? null : "an object"}`);
+      if (typeof value === "object")
+        assert.equal(config[key], fallback, `${key} of ${value === null ? null : "an object"}`);
       assert.equal(typeof config[key], typeof fallback);
     }
   }
@@ -217,12 +335,20 @@ function temporary(t: TestContext, text: string): string {
 }
 
 /** Folders of a user and a workspace, each with its settings file. */
-function settingsFiles(t: TestContext, user: unknown, workspace?: unknown): { env: NodeJS.ProcessEnv; workspace: string } {
+function settingsFiles(
+  t: TestContext,
+  user: unknown,
+  workspace?: unknown,
+): { env: NodeJS.ProcessEnv; workspace: string } {
   const folder = mkdtempSync(join(tmpdir(), "palinode-settings-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const write = (name: string, value: unknown): void => {
     mkdirSync(join(folder, name, ".cline"), { recursive: true });
-    if (value !== undefined) writeFileSync(join(folder, name, ".cline/palinode.json"), typeof value === "string" ? value : JSON.stringify(value));
+    if (value !== undefined)
+      writeFileSync(
+        join(folder, name, ".cline/palinode.json"),
+        typeof value === "string" ? value : JSON.stringify(value),
+      );
   };
   write("home", user);
   write("work", workspace);
@@ -230,26 +356,66 @@ function settingsFiles(t: TestContext, user: unknown, workspace?: unknown): { en
 }
 
 test("options beat the environment, that the workspace file, that the user file, that the profile", (t) => {
-  const { env, workspace } = settingsFiles(t, { recallMaxResults: 4, recallThreshold: 0.4, minMessages: 9, recallProfile: "writing" }, { recallMaxResults: 5, recallThreshold: 0.45 });
-  const { config, sources, problems } = readConfig({ recallMaxResults: 7 }, { ...env, PALINODE_HOOK_RECALL_MAX_RESULTS: "6", PALINODE_HOOK_RECALL_MIN_CHARS: "20" }, workspace);
-  assert.deepEqual([config.recallMaxResults, config.recallThreshold, config.minMessages, config.recallMinChars, config.recallTriggers], [7, 0.45, 9, 20, false]);
-  assert.deepEqual(sources, { recallMaxResults: "option", recallThreshold: "workspace file", minMessages: "user file", recallMinChars: "environment", recallProfile: "user file", recallTriggers: "profile" });
+  const { env, workspace } = settingsFiles(
+    t,
+    { recallMaxResults: 4, recallThreshold: 0.4, minMessages: 9, recallProfile: "writing" },
+    { recallMaxResults: 5, recallThreshold: 0.45 },
+  );
+  const { config, sources, problems } = readConfig(
+    { recallMaxResults: 7 },
+    { ...env, PALINODE_HOOK_RECALL_MAX_RESULTS: "6", PALINODE_HOOK_RECALL_MIN_CHARS: "20" },
+    workspace,
+  );
+  assert.deepEqual(
+    [config.recallMaxResults, config.recallThreshold, config.minMessages, config.recallMinChars, config.recallTriggers],
+    [7, 0.45, 9, 20, false],
+  );
+  assert.deepEqual(sources, {
+    recallMaxResults: "option",
+    recallThreshold: "workspace file",
+    minMessages: "user file",
+    recallMinChars: "environment",
+    recallProfile: "user file",
+    recallTriggers: "profile",
+  });
   assert.deepEqual(problems, []);
 });
 
 test("the user file lies in Cline's folder, and takes option names or variables", (t) => {
-  const { env } = settingsFiles(t, { PALINODE_API_URL: "http://127.0.0.1:7000", PALINODE_HOOK_RECALL_TIMEOUT: 2, PALINODE_HOOK_RECALL_TRIGGERS: false, PALINODE_HOOK_INJECT_MAX_FILES: "4", recallTimeoutMs: null, token: "from-file" });
+  const { env } = settingsFiles(t, {
+    PALINODE_API_URL: "http://127.0.0.1:7000",
+    PALINODE_HOOK_RECALL_TIMEOUT: 2,
+    PALINODE_HOOK_RECALL_TRIGGERS: false,
+    PALINODE_HOOK_INJECT_MAX_FILES: "4",
+    recallTimeoutMs: null,
+    token: "from-file",
+  });
   const { config, problems } = readConfig({}, { CLINE_DIR: join(String(env.HOME), ".cline") });
-  assert.deepEqual([config.apiUrl, config.recallTimeoutMs, config.recallTriggers, config.injectMaxFiles, config.token], ["http://127.0.0.1:7000", 2000, false, 4, "from-file"]);
+  assert.deepEqual(
+    [config.apiUrl, config.recallTimeoutMs, config.recallTriggers, config.injectMaxFiles, config.token],
+    ["http://127.0.0.1:7000", 2000, false, 4, "from-file"],
+  );
   assert.deepEqual(problems, []);
 });
 
 test("a workspace can tune and mute, but neither redirect nor read secrets", (t) => {
   const secret = temporary(t, "secret-of-the-user");
-  const hostile = { apiUrl: "http://evil.example", PALINODE_API_URL: "http://evil.example", token: "x", tokenFile: secret, PALINODE_API_TOKEN_FILE: secret, stateDir: "/tmp/evil", allowHttp: true, capture: false };
+  const hostile = {
+    apiUrl: "http://evil.example",
+    PALINODE_API_URL: "http://evil.example",
+    token: "x",
+    tokenFile: secret,
+    PALINODE_API_TOKEN_FILE: secret,
+    stateDir: "/tmp/evil",
+    allowHttp: true,
+    capture: false,
+  };
   const { env, workspace } = settingsFiles(t, { apiUrl: "https://memory.example", token: "mine" }, hostile);
   const { config, sources, problems } = readConfig({}, env, workspace);
-  assert.deepEqual([config.apiUrl, config.token, config.allowHttp, config.capture], ["https://memory.example", "mine", false, false]);
+  assert.deepEqual(
+    [config.apiUrl, config.token, config.allowHttp, config.capture],
+    ["https://memory.example", "mine", false, false],
+  );
   assert.ok(config.stateDir.startsWith(String(env.HOME)));
   assert.equal(sources.capture, "workspace file");
   assert.equal(problems.length, 7);
@@ -257,7 +423,11 @@ test("a workspace can tune and mute, but neither redirect nor read secrets", (t)
 });
 
 test("unknown keys and wrong types in a file are named, never fatal and never told", (t) => {
-  const { env, workspace } = settingsFiles(t, { recallMaxResults: "many", colour: "s3cret-value", recallThreshold: [1], __proto__x: 1 }, { minMessages: {} });
+  const { env, workspace } = settingsFiles(
+    t,
+    { recallMaxResults: "many", colour: "s3cret-value", recallThreshold: [1], __proto__x: 1 },
+    { minMessages: {} },
+  );
   const { config, problems } = readConfig({}, env, workspace);
   assert.deepEqual([config.recallMaxResults, config.recallThreshold, config.minMessages], [3, 0.5, 3]);
   assert.equal(problems.length, 5);
@@ -267,7 +437,7 @@ test("unknown keys and wrong types in a file are named, never fatal and never to
 });
 
 test("a file that is no JSON object is named and left alone", (t) => {
-  for (const text of ["", "{", "[]", "null", "7", "\"text\"", "{\"a\":1", "x".repeat(100_000)]) {
+  for (const text of ["", "{", "[]", "null", "7", '"text"', '{"a":1', "x".repeat(100_000)]) {
     const { env } = settingsFiles(t, text);
     const { config, problems } = readConfig({}, env);
     assert.equal(config.recallMaxResults, 3);
@@ -276,7 +446,7 @@ test("a file that is no JSON object is named and left alone", (t) => {
   const { env } = settingsFiles(t, undefined);
   mkdirSync(join(String(env.HOME), ".cline/palinode.json"));
   assert.match(readConfig({}, env).problems.join(), /is not a JSON object/);
-  assert.equal(readConfig({}, settingsFiles(t, "\uFEFF{\"minMessages\": 4}").env).config.minMessages, 4);
+  assert.equal(readConfig({}, settingsFiles(t, '\uFEFF{"minMessages": 4}').env).config.minMessages, 4);
 });
 
 test("in the home folder the one file is the user's", (t) => {
@@ -287,9 +457,16 @@ test("in the home folder the one file is the user's", (t) => {
 
 test("a value that makes no sense is named also where a better one counts", (t) => {
   const { env, workspace } = settingsFiles(t, { recallMaxResults: "many" });
-  const { config, problems } = readConfig({}, { ...env, PALINODE_HOOK_RECALL_MAX_RESULTS: "2", PALINODE_PROJECT: "!!!" }, workspace);
+  const { config, problems } = readConfig(
+    {},
+    { ...env, PALINODE_HOOK_RECALL_MAX_RESULTS: "2", PALINODE_PROJECT: "!!!" },
+    workspace,
+  );
   assert.equal(config.recallMaxResults, 2);
   assert.match(problems[0] ?? "", /, though not needed \(/);
   assert.deepEqual(readConfig({}, { PALINODE_PROJECT: "project/日本" }).problems.length, 1);
-  assert.deepEqual(problems.map((problem) => problem.split(" is not usable")[0]), [`${join(env.HOME ?? "", ".cline/palinode.json")}: recallMaxResults`, "PALINODE_PROJECT"]);
+  assert.deepEqual(
+    problems.map((problem) => problem.split(" is not usable")[0]),
+    [`${join(env.HOME ?? "", ".cline/palinode.json")}: recallMaxResults`, "PALINODE_PROJECT"],
+  );
 });

@@ -3,17 +3,22 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync, utimesSync } from "node:fs";
-import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
+import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import test, { type TestContext } from "node:test";
 import { quoted } from "../../src/base/shell.ts";
+import { openState } from "../../src/base/store.ts";
+import { setPaused } from "../../src/session/pause.ts";
 import { BYTES, called, createHome, FILE, type Home, runFile, VERSION } from "../helpers/command-line.ts";
 import { type Palinode, type PalinodeOptions, startPalinode } from "../palinode/server.ts";
-import { setPaused } from "../../src/session/pause.ts";
-import { openState } from "../../src/base/store.ts";
 
-interface Check { name: string; level: "ok" | "warning" | "failure"; message: string; fix?: string }
+interface Check {
+  name: string;
+  level: "ok" | "warning" | "failure";
+  message: string;
+  fix?: string;
+}
 
 const INSTALL = `node ${quoted(FILE)} install`;
 const TOKEN = "s3cret-token-value";
@@ -21,9 +26,15 @@ const TOKEN = "s3cret-token-value";
 test("with everything in place each line is ok, and the exit code is 0", async (t) => {
   const { home } = await arrange(t);
   const { code, checks } = await examine(home);
-  assert.deepEqual(checks.filter(({ level }) => level !== "ok"), []);
+  assert.deepEqual(
+    checks.filter(({ level }) => level !== "ok"),
+    [],
+  );
   assert.equal(code, 0);
-  assert.deepEqual([...new Set(checks.map(({ name }) => name))], ["cline", "plugin", "state", "settings", "server", "token", "embedder", "policy", "recall", "hub"]);
+  assert.deepEqual(
+    [...new Set(checks.map(({ name }) => name))],
+    ["cline", "plugin", "state", "settings", "server", "token", "embedder", "policy", "recall", "hub"],
+  );
   for (const check of checks) assert.deepEqual(Object.keys(check), ["name", "level", "message"]);
   assert.ok(messageOf(checks, "cline").includes("3.0.65"));
   assert.ok(messageOf(checks, "plugin").includes(`${VERSION}: ${home.target}`));
@@ -40,13 +51,22 @@ test("the words for people have no colours in a pipe, and end with what to start
   const { code, stdout } = await home.run("doctor");
   assert.equal(code, 1);
   assert.match(stdout, /^failure {2}server .*\n +→ export PALINODE_API_URL=http:\/\/localhost:6340$/m);
-  assert.ok(stdout.endsWith("Memory cannot work yet: 1 failure. Start with: export PALINODE_API_URL=http://localhost:6340\n"), stdout);
+  assert.ok(
+    stdout.endsWith("Memory cannot work yet: 1 failure. Start with: export PALINODE_API_URL=http://localhost:6340\n"),
+    stdout,
+  );
 });
 
 test("nothing is asked that changes memory, counts as recall or starts a cooldown, and nothing is made on disk", async (t) => {
   const { home, server } = await arrange(t);
   await examine(home);
-  assert.deepEqual(server.requests.map(({ method, path }) => `${method} ${path}`).sort(), ["GET /health", "GET /status", "POST /controls/check", "POST /controls/check", "POST /search"]);
+  assert.deepEqual(server.requests.map(({ method, path }) => `${method} ${path}`).sort(), [
+    "GET /health",
+    "GET /status",
+    "POST /controls/check",
+    "POST /controls/check",
+    "POST /search",
+  ]);
   const { mode, limit } = server.calls("/search")[0]?.body as Record<string, unknown>;
   assert.deepEqual([mode, limit], ["passive", 1]);
   assert.deepEqual(readdirSync(home.clineDir), ["plugins"]);
@@ -56,9 +76,14 @@ test("a machine without anything is led from Cline to the plugin to the server",
   const home = createHome(t, { PALINODE_API_URL: await nowhere() });
   const { code, checks } = await examine(home);
   assert.equal(code, 1);
-  assert.deepEqual(checks.filter(({ level }) => level === "failure").map(({ name, fix }) => [name, fix]), [
-    ["cline", "npm install -g cline"], ["plugin", INSTALL], ["server", "export PALINODE_API_URL=http://localhost:6340"],
-  ]);
+  assert.deepEqual(
+    checks.filter(({ level }) => level === "failure").map(({ name, fix }) => [name, fix]),
+    [
+      ["cline", "npm install -g cline"],
+      ["plugin", INSTALL],
+      ["server", "export PALINODE_API_URL=http://localhost:6340"],
+    ],
+  );
   assert.ok(!existsSync(home.clineDir));
   assert.equal((await home.run("install")).code, 0);
   assert.equal(find((await examine(home)).checks, "plugin").level, "ok");
@@ -78,7 +103,10 @@ test("at an address that somebody chose the address is to be checked where it wa
   const file = home.write(".cline/palinode.json", JSON.stringify({ apiUrl: await nowhere() }));
   const chosen = find((await examine(home)).checks, "server");
   assert.deepEqual([chosen.level, chosen.fix], ["failure", `\${EDITOR:-vi} ${file}`]);
-  assert.match(chosen.message, /check PALINODE_API_URL \(user file\).* If it is right: PALINODE_API_PORT=\d+ palinode-api$/);
+  assert.match(
+    chosen.message,
+    /check PALINODE_API_URL \(user file\).* If it is right: PALINODE_API_PORT=\d+ palinode-api$/,
+  );
   // Nothing answers at this address of the loopback net, whatever runs on this machine.
   home.env.PALINODE_API_URL = "http://127.77.66.55:6340";
   assert.equal(find((await examine(home)).checks, "server").fix, "pip install palinode");
@@ -90,46 +118,73 @@ test("an address or a token that is not usable is what to start with", async (t)
   const bearer = await home.run("doctor");
   assert.equal(bearer.code, 1);
   assert.match(bearer.stdout, /PALINODE_API_TOKEN is not usable \(the token alone, without Bearer\)/);
-  assert.ok(bearer.stdout.endsWith("2 failures. Start with: export PALINODE_API_TOKEN=…\n") && !bearer.stdout.includes("s3cret"), bearer.stdout);
+  assert.ok(
+    bearer.stdout.endsWith("2 failures. Start with: export PALINODE_API_TOKEN=…\n") &&
+      !bearer.stdout.includes("s3cret"),
+    bearer.stdout,
+  );
   delete home.env.PALINODE_API_TOKEN;
   home.env.PALINODE_API_TOKEN_FILE = "~/token";
   const tilde = await home.run("doctor");
-  assert.match(tilde.stdout, /PALINODE_API_TOKEN_FILE: the file cannot be read \(~ is not expanded: write the whole path\)/);
+  assert.match(
+    tilde.stdout,
+    /PALINODE_API_TOKEN_FILE: the file cannot be read \(~ is not expanded: write the whole path\)/,
+  );
   assert.ok(tilde.stdout.endsWith("Start with: export PALINODE_API_TOKEN_FILE=…\n"), tilde.stdout);
   delete home.env.PALINODE_API_URL;
   // Without an address the default is asked, which may be there: only the words are the same everywhere.
   const file = home.write(".cline/palinode.json", JSON.stringify({ apiUrl: "palinode.invalid:6340" }));
-  const problem = (await examine(home)).checks.find(({ message }) => message === `${file}: apiUrl is not usable (http:// or https:// is missing)`);
+  const problem = (await examine(home)).checks.find(
+    ({ message }) => message === `${file}: apiUrl is not usable (http:// or https:// is missing)`,
+  );
   assert.equal(problem?.fix, `\${EDITOR:-vi} ${file}`);
 });
 
-test("a token is changed where it was set, and its file is for nobody else to read", { skip: process.platform === "win32" }, async (t) => {
+test("a token is changed where it was set, and its file is for nobody else to read", {
+  skip: process.platform === "win32",
+}, async (t) => {
   const { home } = await arrange(t, { token: TOKEN });
   const tokenFile = home.write("token", "wr0ng-token-value");
   const file = home.write(".cline/palinode.json", JSON.stringify({ tokenFile }));
   chmodSync(file, 0o644);
   chmodSync(tokenFile, 0o640);
-  const tokenLines = async (): Promise<unknown[]> => (await examine(home)).checks.filter(({ name }) => name === "token").map(({ level, fix }) => [level, fix]);
-  assert.deepEqual(await tokenLines(), [["failure", `\${EDITOR:-vi} ${tokenFile}`], ["warning", `chmod 600 ${tokenFile}`]]);
+  const tokenLines = async (): Promise<unknown[]> =>
+    (await examine(home)).checks.filter(({ name }) => name === "token").map(({ level, fix }) => [level, fix]);
+  assert.deepEqual(await tokenLines(), [
+    ["failure", `\${EDITOR:-vi} ${tokenFile}`],
+    ["warning", `chmod 600 ${tokenFile}`],
+  ]);
   chmodSync(tokenFile, 0o600);
   assert.deepEqual(await tokenLines(), [["failure", `\${EDITOR:-vi} ${tokenFile}`]]);
   home.write(".cline/palinode.json", JSON.stringify({ token: "wr0ng-token-value", tokenFile }));
-  assert.deepEqual(await tokenLines(), [["failure", `\${EDITOR:-vi} ${file}`], ["warning", `chmod 600 ${file}`]]);
+  assert.deepEqual(await tokenLines(), [
+    ["failure", `\${EDITOR:-vi} ${file}`],
+    ["warning", `chmod 600 ${file}`],
+  ]);
   home.env.PALINODE_API_TOKEN_FILE = home.write("other", TOKEN);
-  assert.deepEqual(await tokenLines(), [["ok", undefined], ["warning", `chmod 600 ${home.env.PALINODE_API_TOKEN_FILE}`]]);
+  assert.deepEqual(await tokenLines(), [
+    ["ok", undefined],
+    ["warning", `chmod 600 ${home.env.PALINODE_API_TOKEN_FILE}`],
+  ]);
   home.env.PALINODE_API_TOKEN = TOKEN;
   assert.deepEqual(await tokenLines(), [["ok", undefined]]);
 });
 
 test("a pause of this workspace is told, one of another is not", async (t) => {
   const { home } = await arrange(t);
-  for (const [workspace, isTold] of [[home.workspace, true], ["/elsewhere", false]] as const) {
+  for (const [workspace, isTold] of [
+    [home.workspace, true],
+    ["/elsewhere", false],
+  ] as const) {
     const state = openState(join(String(home.env.HOME), ".cline/data/palinode"));
     setPaused(state, home.workspace, undefined);
     setPaused(state, workspace, Date.UTC(2026, 0, 2));
     const { code, checks } = await examine(home);
     const found = checks.find(({ name }) => name === "paused");
-    assert.deepEqual([code, found?.level, found?.fix], isTold ? [0, "warning", "/palinode resume"] : [0, undefined, undefined]);
+    assert.deepEqual(
+      [code, found?.level, found?.fix],
+      isTold ? [0, "warning", "/palinode resume"] : [0, undefined, undefined],
+    );
     if (isTold) assert.match(found?.message ?? "", /since 2026-01-02T00:00:00\.000Z/);
   }
   setPaused(openState(join(String(home.env.HOME), ".cline/data/palinode")), home.workspace, 1e300);
@@ -137,12 +192,27 @@ test("a pause of this workspace is told, one of another is not", async (t) => {
 });
 
 test("something else at the address, and a server that hangs, are told apart, within seconds", async (t) => {
-  for (const fault of [{ html: true }, { raw: "{" }, { json: {} }, { json: [] }, { json: null }, { status: 500 }, { redirect: "http://127.0.0.1:1/" }, { cut: true }, { reset: true }, { bigBytes: 3e6 }] as const) {
+  for (const fault of [
+    { html: true },
+    { raw: "{" },
+    { json: {} },
+    { json: [] },
+    { json: null },
+    { status: 500 },
+    { redirect: "http://127.0.0.1:1/" },
+    { cut: true },
+    { reset: true },
+    { bigBytes: 3e6 },
+  ] as const) {
     const { home, server } = await arrange(t);
     server.fault("*", fault);
     const { code, checks } = await examine(home);
     const { level, fix } = find(checks, "server");
-    assert.deepEqual([code, level, fix], [1, "failure", "export PALINODE_API_URL=http://localhost:6340"], JSON.stringify(fault));
+    assert.deepEqual(
+      [code, level, fix],
+      [1, "failure", "export PALINODE_API_URL=http://localhost:6340"],
+      JSON.stringify(fault),
+    );
     assert.ok(!checks.some(({ name }) => name === "recall"));
   }
   const { home, server } = await arrange(t);
@@ -157,11 +227,22 @@ test("something else at the address, and a server that hangs, are told apart, wi
 });
 
 test("a server that breaks after its health is looked at to the end", async (t) => {
-  for (const fault of [{ html: true }, { json: { results: [] } }, { json: null }, { json: "text" }, { status: 500 }, { cut: true }] as const) {
+  for (const fault of [
+    { html: true },
+    { json: { results: [] } },
+    { json: null },
+    { json: "text" },
+    { status: 500 },
+    { cut: true },
+  ] as const) {
     const { home, server } = await arrange(t);
     for (const path of ["/status", "/search", "/controls/check"]) server.fault(path, fault);
     const { code, checks } = await examine(home);
-    assert.deepEqual([code, find(checks, "recall").level, find(checks, "server").level], [1, "failure", "ok"], JSON.stringify(fault));
+    assert.deepEqual(
+      [code, find(checks, "recall").level, find(checks, "server").level],
+      [1, "failure", "ok"],
+      JSON.stringify(fault),
+    );
     assert.ok(find(checks, "recall").fix);
   }
   const { home, server } = await arrange(t);
@@ -174,7 +255,10 @@ test("a server that breaks after its health is looked at to the end", async (t) 
 test("a token that is wanted, refused or accepted is told, and never shown", async (t) => {
   const { home, server } = await arrange(t, { token: TOKEN });
   const missing = await examine(home);
-  assert.deepEqual([missing.code, find(missing.checks, "token").level, find(missing.checks, "token").fix], [1, "failure", "export PALINODE_API_TOKEN=…"]);
+  assert.deepEqual(
+    [missing.code, find(missing.checks, "token").level, find(missing.checks, "token").fix],
+    [1, "failure", "export PALINODE_API_TOKEN=…"],
+  );
   home.env.PALINODE_API_TOKEN = "wr0ng-token-value";
   const refused = await examine(home);
   assert.deepEqual([refused.code, find(refused.checks, "token").fix], [1, "export PALINODE_API_TOKEN=…"]);
@@ -195,7 +279,10 @@ test("a token that is wanted, refused or accepted is told, and never shown", asy
 test("a token is not sent over plain http to a public address, and the way out is named", async (t) => {
   const home = createHome(t, { PALINODE_API_URL: "http://palinode.invalid", PALINODE_API_TOKEN: TOKEN });
   const { code, checks, text } = await examine(home);
-  assert.deepEqual([code, find(checks, "token").level, find(checks, "token").fix], [1, "failure", "export PALINODE_API_URL=https://palinode.invalid"]);
+  assert.deepEqual(
+    [code, find(checks, "token").level, find(checks, "token").fix],
+    [1, "failure", "export PALINODE_API_URL=https://palinode.invalid"],
+  );
   assert.match(messageOf(checks, "token"), /use https.*export PALINODE_ALLOW_HTTP=1/);
   assert.ok(!text.includes("s3cret"));
   home.env.PALINODE_ALLOW_HTTP = "1";
@@ -206,9 +293,15 @@ test("without an embedder the way leads to Ollama", async (t) => {
   const { home, server } = await arrange(t, { embedder: false });
   const { code, checks } = await examine(home);
   assert.deepEqual([code, find(checks, "embedder").level, find(checks, "recall").level], [1, "failure", "failure"]);
-  const get = process.platform === "linux" ? "curl -fsSL https://ollama.com/install.sh | sh" : "PALINODE_RETRIEVAL_MODE=lexical palinode-api";
+  const get =
+    process.platform === "linux"
+      ? "curl -fsSL https://ollama.com/install.sh | sh"
+      : "PALINODE_RETRIEVAL_MODE=lexical palinode-api";
   assert.deepEqual([find(checks, "embedder").fix, find(checks, "recall").fix], [get, get]);
-  assert.match(messageOf(checks, "embedder"), /not in PATH.*https:\/\/ollama\.com\/download.*ollama pull bge-m3.*PALINODE_RETRIEVAL_MODE=lexical palinode-api/);
+  assert.match(
+    messageOf(checks, "embedder"),
+    /not in PATH.*https:\/\/ollama\.com\/download.*ollama pull bge-m3.*PALINODE_RETRIEVAL_MODE=lexical palinode-api/,
+  );
   home.program("ollama", "exit 0");
   const there = find((await examine(home)).checks, "embedder");
   assert.deepEqual([there.fix, there.message.includes("download")], ["ollama serve", false]);
@@ -239,7 +332,13 @@ test("a policy that says no is a warning with what changes it; an old server has
   const { home } = await arrange(t, { policy: { recall: "recall_paused", capture: "capture_paused" } });
   const { code, checks } = await examine(home);
   assert.equal(code, 0);
-  assert.deepEqual(checks.filter(({ name }) => name === "policy").map(({ level, fix }) => [level, fix]), [["warning", "palinode controls resume --recall"], ["warning", "palinode controls resume --capture"]]);
+  assert.deepEqual(
+    checks.filter(({ name }) => name === "policy").map(({ level, fix }) => [level, fix]),
+    [
+      ["warning", "palinode controls resume --recall"],
+      ["warning", "palinode controls resume --capture"],
+    ],
+  );
   const old = await arrange(t, { version: "0.13.0" });
   const without = await examine(old.home);
   assert.equal(without.code, 0);
@@ -264,7 +363,10 @@ test("what Cline passes over does not count as installed", async (t) => {
   mkdirSync(join(linked.clineDir, "plugins"), { recursive: true });
   symlinkSync(real, linked.target);
   const link = await examine(linked);
-  assert.deepEqual([link.code, find(link.checks, "plugin").level, find(link.checks, "plugin").fix], [1, "failure", INSTALL]);
+  assert.deepEqual(
+    [link.code, find(link.checks, "plugin").level, find(link.checks, "plugin").fix],
+    [1, "failure", INSTALL],
+  );
   assert.match(messageOf(link.checks, "plugin"), /is a link/);
 
   home.write(".cline/data/settings/global-settings.json", JSON.stringify({ disabledPlugins: [home.target] }));
@@ -275,16 +377,33 @@ test("what Cline passes over does not count as installed", async (t) => {
 test("copies are found where Cline finds them, the one it loads is named, and each other one is in the way", async (t) => {
   const { home } = await arrange(t);
   const folder = home.write(".cline/plugins/palinode/dist/palinode.js", called("0.0.5"));
-  home.write(".cline/plugins/palinode/package.json", JSON.stringify({ cline: { plugins: [{ paths: ["./dist/palinode.js"] }, "./other.js"] } }));
+  home.write(
+    ".cline/plugins/palinode/package.json",
+    JSON.stringify({ cline: { plugins: [{ paths: ["./dist/palinode.js"] }, "./other.js"] } }),
+  );
   home.write(".cline/plugins/palinode/other.js", called("0.0.4"));
-  for (const hidden of [".cline/plugins/node_modules/x/palinode.js", ".cline/plugins/.old/palinode.js", ".cline/plugins/agent/palinode.js"]) home.write(hidden, called("0.0.3"));
+  for (const hidden of [
+    ".cline/plugins/node_modules/x/palinode.js",
+    ".cline/plugins/.old/palinode.js",
+    ".cline/plugins/agent/palinode.js",
+  ])
+    home.write(hidden, called("0.0.3"));
   home.write(".cline/plugins/agent/plugin.json", "{}");
   home.write(".cline/plugins/notes.js", "// palinode.js 9.9.9 |");
-  const installed = home.write(".cline/plugins/_installed/local/palinode.js-0123456789ab/package/palinode.js", called("0.0.6"));
+  const installed = home.write(
+    ".cline/plugins/_installed/local/palinode.js-0123456789ab/package/palinode.js",
+    called("0.0.6"),
+  );
   const { code, checks } = await examine(home);
   assert.equal(code, 0);
   const lines = checks.filter(({ name }) => name === "plugin");
-  assert.deepEqual(lines.map(({ level, fix }) => [level, fix]), [["warning", `rm ${folder}`], ["warning", `cline plugin uninstall ${dirname(dirname(installed))}`]]);
+  assert.deepEqual(
+    lines.map(({ level, fix }) => [level, fix]),
+    [
+      ["warning", `rm ${folder}`],
+      ["warning", `cline plugin uninstall ${dirname(dirname(installed))}`],
+    ],
+  );
   assert.match(lines[0]?.message ?? "", /Cline loads 0\.0\.5: .*dist\/palinode\.js, and passes over 0\.1\.0: /);
   assert.ok(!lines.some(({ fix }) => fix?.includes(home.target)), "the newest is kept");
 });
@@ -296,7 +415,11 @@ test("a home that is reached by two ways has no copy too many", async (t) => {
   t.after(() => rmSync(link));
   const { stdout } = await runFile(home.target, ["doctor", "--json"], home.home, { ...home.env, HOME: link });
   const lines = (JSON.parse(stdout) as Check[]).filter(({ name }) => name === "plugin");
-  assert.deepEqual(lines.map(({ level }) => level), ["ok"], stdout);
+  assert.deepEqual(
+    lines.map(({ level }) => level),
+    ["ok"],
+    stdout,
+  );
 });
 
 test("the commands that it names run from any folder, whatever this file's folder is called", async (t) => {
@@ -305,7 +428,10 @@ test("the commands that it names run from any folder, whatever this file's folde
   const { stdout } = await runFile(file, ["doctor"], home.workspace, home.env);
   assert.ok(stdout.includes(`→ node '${home.home}/it'\\''s mine/palinode.js' install\n`), stdout);
   const installed = await runFile(file, ["install"], home.workspace, home.env);
-  assert.ok(installed.stdout.endsWith(`To check: node '${home.home}/it'\\''s mine/palinode.js' doctor\n`), installed.stdout);
+  assert.ok(
+    installed.stdout.endsWith(`To check: node '${home.home}/it'\\''s mine/palinode.js' doctor\n`),
+    installed.stdout,
+  );
 });
 
 test("a copy that is older than this file is renewed", async (t) => {
@@ -321,25 +447,57 @@ test("settings are told with their source, and each that makes no sense has its 
   home.env.PALINODE_HOOK_RECALL_MAX_RESULTS = "5";
   home.env.PALINODE_HOOK_RECALL_THRESHOLD = "much";
   const file = home.write(".cline/palinode.json", JSON.stringify({ recallMinChars: 7, colour: "red" }));
-  const workspaceFile = home.write("workspace/.cline/palinode.json", JSON.stringify({ apiUrl: "http://evil.example", digest: "core" }));
+  const workspaceFile = home.write(
+    "workspace/.cline/palinode.json",
+    JSON.stringify({ apiUrl: "http://evil.example", digest: "core" }),
+  );
   const { code, checks, text } = await examine(home);
   const [told, ...problems] = checks.filter(({ name }) => name === "settings");
   assert.equal(code, 0);
-  for (const part of ["recallMaxResults 5 (environment)", "recallMinChars 7 (user file)", 'digest "core" (workspace file)']) assert.ok(told?.message.includes(part), told?.message);
-  assert.deepEqual(problems.map(({ level, fix }) => [level, fix]).sort(), [
-    ["warning", `\${EDITOR:-vi} ${file}`], ["warning", `\${EDITOR:-vi} ${workspaceFile}`], ["warning", "unset PALINODE_HOOK_RECALL_THRESHOLD"],
-  ].sort());
-  assert.ok(!text.includes("evil.example") && !text.includes("much\""));
+  for (const part of [
+    "recallMaxResults 5 (environment)",
+    "recallMinChars 7 (user file)",
+    'digest "core" (workspace file)',
+  ])
+    assert.ok(told?.message.includes(part), told?.message);
+  assert.deepEqual(
+    problems.map(({ level, fix }) => [level, fix]).sort(),
+    [
+      ["warning", `\${EDITOR:-vi} ${file}`],
+      ["warning", `\${EDITOR:-vi} ${workspaceFile}`],
+      ["warning", "unset PALINODE_HOOK_RECALL_THRESHOLD"],
+    ].sort(),
+  );
+  assert.ok(!text.includes("evil.example") && !text.includes('much"'));
 });
 
 test("files that are broken are named and stop nothing", async (t) => {
   const { home } = await arrange(t);
-  const paths = [".cline/palinode.json", ".cline/data/settings/global-settings.json", ".cline/data/locks/hub/production.json", ".cline/data/logs/cline.log", ".cline/plugins/folder/package.json"];
-  for (const text of ["{", "[]", "null", "\u0000\u0001", '{"pid": "1", "cline": {"plugins": {"a": 1}}, "disabledPlugins": 7}']) {
+  const paths = [
+    ".cline/palinode.json",
+    ".cline/data/settings/global-settings.json",
+    ".cline/data/locks/hub/production.json",
+    ".cline/data/logs/cline.log",
+    ".cline/plugins/folder/package.json",
+  ];
+  for (const text of [
+    "{",
+    "[]",
+    "null",
+    "\u0000\u0001",
+    '{"pid": "1", "cline": {"plugins": {"a": 1}}, "disabledPlugins": 7}',
+  ]) {
     for (const path of paths) home.write(path, text);
     const { code, checks } = await examine(home);
-    assert.deepEqual([code, find(checks, "plugin").level, find(checks, "hub").level], [0, "ok", "ok"], JSON.stringify(text));
-    assert.ok(checks.some(({ message }) => message.includes(`${home.clineDir}/palinode.json`)), JSON.stringify(text));
+    assert.deepEqual(
+      [code, find(checks, "plugin").level, find(checks, "hub").level],
+      [0, "ok", "ok"],
+      JSON.stringify(text),
+    );
+    assert.ok(
+      checks.some(({ message }) => message.includes(`${home.clineDir}/palinode.json`)),
+      JSON.stringify(text),
+    );
   }
 });
 
@@ -374,7 +532,10 @@ test("the state folder is tried, and told when it cannot be used or others can l
   assert.equal(statSync(folder).mode & 0o777, 0o755);
   home.env.PALINODE_CLINE_STATE_DIR = join(home.write("file", ""), "below");
   const { code, checks } = await examine(home);
-  assert.deepEqual([code, find(checks, "state").level, find(checks, "state").fix], [0, "warning", "export PALINODE_CLINE_STATE_DIR=…"]);
+  assert.deepEqual(
+    [code, find(checks, "state").level, find(checks, "state").fix],
+    [0, "warning", "export PALINODE_CLINE_STATE_DIR=…"],
+  );
   const locked = join(home.home, "locked");
   mkdirSync(locked, { mode: 0o500 });
   // Root may write anywhere but where there is no such thing.
@@ -382,22 +543,34 @@ test("the state folder is tried, and told when it cannot be used or others can l
     home.env.PALINODE_CLINE_STATE_DIR = "/proc";
     assert.equal(find((await examine(home)).checks, "state").fix, "export PALINODE_CLINE_STATE_DIR=…");
   }
-  for (const [above, isRefused] of [[locked, process.getuid?.() !== 0], ["/proc", existsSync("/proc/self")]] as const) {
+  for (const [above, isRefused] of [
+    [locked, process.getuid?.() !== 0],
+    ["/proc", existsSync("/proc/self")],
+  ] as const) {
     home.env.PALINODE_CLINE_STATE_DIR = join(above, "a/b");
     const { level, fix, message } = find((await examine(home)).checks, "state");
-    assert.deepEqual([level, fix], isRefused ? ["warning", "export PALINODE_CLINE_STATE_DIR=…"] : ["ok", undefined], message);
+    assert.deepEqual(
+      [level, fix],
+      isRefused ? ["warning", "export PALINODE_CLINE_STATE_DIR=…"] : ["ok", undefined],
+      message,
+    );
     assert.deepEqual(readdirSync(locked), []);
   }
   home.env.PALINODE_CLINE_PERSIST = "0";
   assert.equal(find((await examine(home)).checks, "state").level, "ok");
 });
 
-test("a hub with other values is stopped, and no value is shown", { skip: !existsSync("/proc/self/environ") }, async (t) => {
+test("a hub with other values is stopped, and no value is shown", {
+  skip: !existsSync("/proc/self/environ"),
+}, async (t) => {
   const { home } = await arrange(t);
   // What the CLI gives its hub besides does not count.
   const extra = { CLINE_RUN_AS_HUB_DAEMON: "1", CLINE_BUILD_ENV: "production" };
   const hub = async (env: Record<string, string>): Promise<Check> => {
-    const child = spawn(process.execPath, ["-e", "console.log(1); setInterval(() => 0, 1000)"], { env: { ...env, ...extra }, stdio: ["ignore", "pipe", "ignore"] });
+    const child = spawn(process.execPath, ["-e", "console.log(1); setInterval(() => 0, 1000)"], {
+      env: { ...env, ...extra },
+      stdio: ["ignore", "pipe", "ignore"],
+    });
     t.after(() => child.kill("SIGKILL"));
     await once(child.stdout, "data");
     home.write(".cline/data/locks/hub/production.json", JSON.stringify({ pid: child.pid }));
@@ -408,11 +581,20 @@ test("a hub with other values is stopped, and no value is shown", { skip: !exist
     return find(checks, "hub");
   };
   assert.equal((await hub(home.env)).level, "ok");
-  const differing = await hub({ ...home.env, PALINODE_API_URL: "http://other", PALINODE_API_TOKEN: TOKEN, CLINE_DIR: "/x" });
+  const differing = await hub({
+    ...home.env,
+    PALINODE_API_URL: "http://other",
+    PALINODE_API_TOKEN: TOKEN,
+    CLINE_DIR: "/x",
+  });
   assert.deepEqual([differing.level, differing.fix], ["warning", "cline hub stop"]);
-  for (const name of ["PALINODE_API_URL", "PALINODE_API_TOKEN", "CLINE_DIR"]) assert.ok(differing.message.includes(name));
+  for (const name of ["PALINODE_API_URL", "PALINODE_API_TOKEN", "CLINE_DIR"])
+    assert.ok(differing.message.includes(name));
   home.env.CLINE_PLUGIN_IMPORT_TIMEOUT_MS = "20000";
-  assert.match((await hub({ ...home.env, CLINE_PLUGIN_IMPORT_TIMEOUT_MS: "" })).message, /CLINE_PLUGIN_IMPORT_TIMEOUT_MS/);
+  assert.match(
+    (await hub({ ...home.env, CLINE_PLUGIN_IMPORT_TIMEOUT_MS: "" })).message,
+    /CLINE_PLUGIN_IMPORT_TIMEOUT_MS/,
+  );
   // The process of the last record is gone.
   assert.match(find((await examine(home)).checks, "hub").message, /none is running/);
 });
@@ -423,8 +605,14 @@ test("a failed load in Cline's log is told until the file or a session is newer"
   const older = new Date("2026-01-01T00:00:00.000Z");
   utimesSync(home.target, older, older);
   const line = (value: object): string => `${JSON.stringify({ level: 30, time: at, ...value })}\n`;
-  const timedOut = line({ msg: "plugin loading failed; continuing without plugins (plugin-sandbox call timed out after 4000ms: initialize)" });
-  const threw = line({ msg: `Plugin initialization failed (load) for ${home.target}`, pluginPath: home.target, stack: "Error: boom\n    at x" });
+  const timedOut = line({
+    msg: "plugin loading failed; continuing without plugins (plugin-sandbox call timed out after 4000ms: initialize)",
+  });
+  const threw = line({
+    msg: `Plugin initialization failed (load) for ${home.target}`,
+    pluginPath: home.target,
+    stack: "Error: boom\n    at x",
+  });
   const other = line({ msg: "Plugin initialization failed (load) for /x/other.js", pluginPath: "/x/other.js" });
   const log = async (text: string): Promise<Check | undefined> => {
     home.write(".cline/data/logs/cline.log", `${line({ msg: "CLI run started" })}not json\n${text}`);
@@ -441,20 +629,30 @@ test("a failed load in Cline's log is told until the file or a session is newer"
 
 test("escape sequences of the server reach no terminal", async (t) => {
   const { home, server } = await arrange(t);
-  server.fault("/health", { json: { version: "1\u001b[31m\u001b]0;x\u0007\n2", status: "degraded", db_error: "\u001b[2J" } });
+  server.fault("/health", {
+    json: { version: "1\u001b[31m\u001b]0;x\u0007\n2", status: "degraded", db_error: "\u001b[2J" },
+  });
   const { stdout } = await home.run("doctor");
   assert.ok(!/[\u0000-\u0009\u000b-\u001f]/.test(stdout), JSON.stringify(stdout));
 });
 
 test("a wrong call is told", async (t) => {
   const home = createHome(t);
-  for (const args of [["doctor", "who"], ["doctor", "--fix"]]) {
+  for (const args of [
+    ["doctor", "who"],
+    ["doctor", "--fix"],
+  ]) {
     const { code, stdout, stderr } = await home.run(...args);
     assert.deepEqual([code, stdout], [2, ""]);
     assert.match(stderr, /^palinode: /);
   }
   const help = await home.run("--help");
-  for (const usage of ["doctor [--json]", "install [--project DIR] [--mcp] [--force] [--json]", "uninstall [--project DIR] [--mcp] [--json]"]) assert.ok(help.stdout.includes(usage));
+  for (const usage of [
+    "doctor [--json]",
+    "install [--project DIR] [--mcp] [--force] [--json]",
+    "uninstall [--project DIR] [--mcp] [--json]",
+  ])
+    assert.ok(help.stdout.includes(usage));
 });
 
 test("a Cline that does not tell its version holds nothing up", async (t) => {

@@ -1,6 +1,17 @@
 // `install` and `uninstall` of the shipped file, as a person runs them, and what they leave in Cline's folders.
 import assert from "node:assert/strict";
-import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import test from "node:test";
 import { BYTES, called, createHome, FILE, type Home, runFile, VERSION } from "../helpers/command-line.ts";
@@ -50,16 +61,29 @@ test("install says what it replaced, and names the other copies with what takes 
   const first = await home.run("install");
   assert.equal(first.code, 0);
   assert.ok(first.stdout.includes(`0.0.9 → ${VERSION}`), first.stdout);
-  assert.ok(first.stdout.includes(`cline plugin uninstall ${dirname(installed)}\n`) && first.stdout.includes(`rm ${vendored}`), first.stdout);
+  assert.ok(
+    first.stdout.includes(`cline plugin uninstall ${dirname(installed)}\n`) && first.stdout.includes(`rm ${vendored}`),
+    first.stdout,
+  );
   home.write(".cline/plugins/palinode.js", called("0.0.9"));
   assert.deepEqual((await home.run("install", "--json")).json(), {
-    action: "replaced", path: home.target, previous: "0.0.9", version: VERSION,
-    others: [{ path: vendored, version: "0.0.7" }, { path: installed, version: "0.0.8" }],
+    action: "replaced",
+    path: home.target,
+    previous: "0.0.9",
+    version: VERSION,
+    others: [
+      { path: vendored, version: "0.0.7" },
+      { path: installed, version: "0.0.8" },
+    ],
   });
 });
 
 test("install leaves a newer version and a foreign file alone unless it is forced", async (t) => {
-  for (const [text, word] of [[called("99.0.0"), "99.0.0"], ["export default {};", "no palinode.js"], ["", "no palinode.js"]] as const) {
+  for (const [text, word] of [
+    [called("99.0.0"), "99.0.0"],
+    ["export default {};", "no palinode.js"],
+    ["", "no palinode.js"],
+  ] as const) {
     const home = createHome(t);
     home.write(".cline/plugins/palinode.js", text);
     const { code, stdout, stderr } = await home.run("install");
@@ -74,7 +98,13 @@ test("install leaves a newer version and a foreign file alone unless it is force
 test("which version is newer goes by numbers, and a release is newer than its pre-releases", async (t) => {
   const home = createHome(t);
   const [major, minor] = VERSION.split(".").map(Number) as [number, number];
-  for (const [version, code] of [[`${major}.${minor}.10`, 1], [`${major}.${minor + 10}.0`, 1], [`${VERSION}-rc.1`, 0], [`${major}.0.99`, 0], [VERSION, 0]] as const) {
+  for (const [version, code] of [
+    [`${major}.${minor}.10`, 1],
+    [`${major}.${minor + 10}.0`, 1],
+    [`${VERSION}-rc.1`, 0],
+    [`${major}.0.99`, 0],
+    [VERSION, 0],
+  ] as const) {
     home.write(".cline/plugins/palinode.js", `${called(version)}\n`);
     assert.equal((await home.run("install")).code, code, version);
   }
@@ -116,7 +146,13 @@ test("where the file cannot be written, one plain sentence says why and nothing 
 
 test("a wrong call is told and does nothing", async (t) => {
   const home = createHome(t);
-  for (const [args, code] of [[["install", "there"], 2], [["install", "--forse"], 2], [["install", "--project"], 2], [["uninstall", "--force"], 2], [["install", "--project", "nowhere"], 1]] as const) {
+  for (const [args, code] of [
+    [["install", "there"], 2],
+    [["install", "--forse"], 2],
+    [["install", "--project"], 2],
+    [["uninstall", "--force"], 2],
+    [["install", "--project", "nowhere"], 1],
+  ] as const) {
     const outcome = await home.run(...args);
     assert.deepEqual([outcome.code, outcome.stdout], [code, ""], args.join(" "));
     assert.match(outcome.stderr, /^palinode: /);
@@ -146,7 +182,12 @@ test("uninstall with a copy elsewhere says that memory stays loaded, and what ta
   const installed = home.write(`${folder}/package/palinode.js`, called("0.0.8"));
   const only = await home.run("uninstall");
   assert.equal(only.code, 1);
-  assert.ok(only.stdout.includes(`Memory stays loaded from ${installed} (0.0.8); to take that one out: cline plugin uninstall '${join(home.home, folder)}'\n`), only.stdout);
+  assert.ok(
+    only.stdout.includes(
+      `Memory stays loaded from ${installed} (0.0.8); to take that one out: cline plugin uninstall '${join(home.home, folder)}'\n`,
+    ),
+    only.stdout,
+  );
   assert.ok(!only.stdout.includes("one only"));
   await home.run("install");
   const both = await home.run("uninstall");
@@ -167,13 +208,22 @@ test("uninstall leaves alone what is no palinode.js, and says so", async (t) => 
   assert.equal(code, 0);
   assert.match(stdout, /Left alone/);
   assert.ok(existsSync(home.target));
-  assert.deepEqual((await home.run("uninstall", "--json")).json(), { action: "none", path: home.target, version: VERSION, others: [] });
+  assert.deepEqual((await home.run("uninstall", "--json")).json(), {
+    action: "none",
+    path: home.target,
+    version: VERSION,
+    others: [],
+  });
 });
 
 test("--mcp adds one entry and leaves all else as it is", async (t) => {
   const home = createHome(t);
   const before = {
-    $schema: "x", mcpServers: { other: { type: "sse", url: "https://x/y", headers: { Authorization: "keep" }, unknown: [1, { a: null }] }, fs: { transport: { type: "stdio", command: "npx" }, disabled: true } },
+    $schema: "x",
+    mcpServers: {
+      other: { type: "sse", url: "https://x/y", headers: { Authorization: "keep" }, unknown: [1, { a: null }] },
+      fs: { transport: { type: "stdio", command: "npx" }, disabled: true },
+    },
     later: { deep: true },
   };
   const path = settings(home, `${JSON.stringify(before, null, 2)}\n`, 0o640);
@@ -211,7 +261,11 @@ test("--mcp leaves numbers of other entries as they are written", async (t) => {
 `;
   const path = settings(home, before);
   assert.equal((await home.run("install", "--mcp")).code, 0);
-  const entry = JSON.stringify({ palinode: ENTRY }, null, 2).split("\n").slice(1, -1).map((line) => `  ${line}`).join("\n");
+  const entry = JSON.stringify({ palinode: ENTRY }, null, 2)
+    .split("\n")
+    .slice(1, -1)
+    .map((line) => `  ${line}`)
+    .join("\n");
   assert.equal(readFileSync(path, "utf8"), before.replace("\n    }\n", `\n    },\n${entry}\n`));
   assert.match((await home.run("install", "--mcp")).stdout, /Already there/);
   assert.equal((await home.run("uninstall", "--mcp")).code, 0);
@@ -219,7 +273,11 @@ test("--mcp leaves numbers of other entries as they are written", async (t) => {
 });
 
 test("--mcp makes the file where there is none, at the place that Cline reads", async (t) => {
-  for (const [variable, at] of [["HOME", ".cline/data/settings/cline_mcp_settings.json"], ["CLINE_DATA_DIR", "settings/cline_mcp_settings.json"], ["CLINE_MCP_SETTINGS_PATH", ""]] as const) {
+  for (const [variable, at] of [
+    ["HOME", ".cline/data/settings/cline_mcp_settings.json"],
+    ["CLINE_DATA_DIR", "settings/cline_mcp_settings.json"],
+    ["CLINE_MCP_SETTINGS_PATH", ""],
+  ] as const) {
     const home = createHome(t);
     home.program("palinode-mcp", "exit 0");
     if (variable !== "HOME") home.env[variable] = join(home.home, "elsewhere");
@@ -237,7 +295,10 @@ test("the entry says where the server is when that is not the default, and never
   const path = join(home.clineDir, "data/settings/cline_mcp_settings.json");
   const text = readFileSync(path, "utf8");
   assert.deepEqual((JSON.parse(text) as { mcpServers: unknown }).mcpServers, {
-    palinode: { ...ENTRY, env: { PALINODE_API_URL: "http://10.0.0.5:7000", PALINODE_API_HOST: "10.0.0.5", PALINODE_API_PORT: "7000" } },
+    palinode: {
+      ...ENTRY,
+      env: { PALINODE_API_URL: "http://10.0.0.5:7000", PALINODE_API_HOST: "10.0.0.5", PALINODE_API_PORT: "7000" },
+    },
   });
   assert.ok(!(text + stdout).includes("s3cret"));
   // Taken out from a shell with another address, and with a switch that Cline has set in it.
@@ -260,7 +321,10 @@ test("--mcp keeps a copy of a file that is no JSON, and of each one anew", async
     assert.deepEqual(JSON.parse(readFileSync(path, "utf8")), { mcpServers: { palinode: ENTRY } });
   }
   settings(home, "{ broken");
-  assert.match((await home.run("install", "--mcp")).stdout, /other servers are no longer in the file, they are in its backup .*cline_mcp_settings\.json\.6\.bak\n/);
+  assert.match(
+    (await home.run("install", "--mcp")).stdout,
+    /other servers are no longer in the file, they are in its backup .*cline_mcp_settings\.json\.6\.bak\n/,
+  );
   const path = settings(home, "{ broken");
   const { code, stdout, stderr } = await home.run("uninstall", "--mcp");
   assert.equal(code, 1);
@@ -273,8 +337,13 @@ test("an empty file of MCP settings holds nothing to keep a copy of", async (t) 
   const home = createHome(t);
   for (const text of ["", " \n"]) {
     const path = settings(home, text);
-    const { mcp } = JSON.parse((await home.run("install", "--mcp", "--json")).stdout) as { mcp: { action: string; backup?: string } };
-    assert.deepEqual([mcp.action, mcp.backup, readdirSync(dirname(path))], ["added", undefined, ["cline_mcp_settings.json"]]);
+    const { mcp } = JSON.parse((await home.run("install", "--mcp", "--json")).stdout) as {
+      mcp: { action: string; backup?: string };
+    };
+    assert.deepEqual(
+      [mcp.action, mcp.backup, readdirSync(dirname(path))],
+      ["added", undefined, ["cline_mcp_settings.json"]],
+    );
     assert.deepEqual(JSON.parse(readFileSync(path, "utf8")), { mcpServers: { palinode: ENTRY } });
   }
 });
