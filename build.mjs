@@ -89,7 +89,7 @@ function keepComments({ onLoad }) {
   onLoad({ filter: /\/src\/.*\.ts$/ }, ({ path }) => ({
     loader: "ts",
     contents: readFileSync(path, "utf8")
-      .replace(/^\/\*\*(?:(?!\*\/)[^])*\*\/\n(?=(?:export )?(?:interface|type) )/gm, "")
+      .replace(/^\/\*\*(?:(?!\*\/)[\s\S])*\*\/\n(?=(?:export )?(?:interface|type) )/gm, "")
       .replace(/^( *)\/\*\*/gm, "$1/*!")
       .replace(/^( *)\/\/ /gm, "$1//! "),
   }));
@@ -114,16 +114,16 @@ function banner(paths) {
       .sort()
       .join(" ")}`;
   });
-  const head = `${pkg.name} ${pkg.version} | ${pkg.license} licence | ${pkg.homepage}`;
+  // `install` and `doctor` read name and version from the first line, also of copies that were built long ago.
+  const head = `/*! ${pkg.name} ${pkg.version} | ${pkg.license} licence | ${pkg.homepage}`;
   const lines = [
-    head,
     pkg.description,
     "",
     "Contents; each part opens with a line such as `// src/recall/replay.ts`:",
     "",
     ...rooms,
   ];
-  return `/*!\n${lines.join("\n").replace(/^/gm, " * ").replace(/ +$/gm, "")}\n */\n`;
+  return `${head}\n${lines.join("\n").replace(/^/gm, " * ").replace(/ +$/gm, "")}\n */\n`;
 }
 
 /**
