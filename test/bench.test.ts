@@ -1,5 +1,5 @@
-// The benchmarks count what they say they count, and the figures in the repository are those of this code. Times are left
-// out: they differ from run to run.
+// The benchmarks count what they say they count, and the figures in the repository are those of this code. Times are
+// left out: they differ from run to run.
 import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -37,7 +37,7 @@ test("the cache holds the longest beginning that any earlier request shares, to 
   );
 });
 
-test("the economics in the repository are what a rerun gives; if not, run `npm run bench economics` and read what changed", async () => {
+test("the economics in the repository are what a rerun gives", async () => {
   const cases = await measureHarness();
   const ours = cases.find(({ name }) => name === "palinode.js");
   assert.equal(ours?.cost.uncached, ours?.floor, "nothing is sent again");
@@ -46,14 +46,18 @@ test("the economics in the repository are what a rerun gives; if not, run `npm r
       .filter(({ name }) => name !== "palinode.js" && name !== "no plugin")
       .every(({ cost, floor }) => cost.uncached > floor),
   );
-  assert.ok(committed("economics").includes(linesOf(harnessTable(cases), "economics").join("\n")));
+  assert.ok(
+    committed("economics").includes(linesOf(harnessTable(cases), "economics").join("\n")),
+    "run `npm run bench economics` and read what changed",
+  );
 });
 
-test("the injected characters in the repository are what a rerun gives; if not, run `npm run bench growth`", async (t) => {
+test("the injected characters in the repository are what a rerun gives", async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "palinode-test-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   assert.ok(
     committed("growth").includes(linesOf(tableOfInjections(await measureInjections(folder)), "growth").join("\n")),
+    "run `npm run bench growth` and read what changed",
   );
 });
 

@@ -236,7 +236,8 @@ async function openRun(t: TestContext, random: Random) {
     },
     tool: async () => {
       const command = random.pick(["npm test", `curl -u bob:${SECRETS[2]} x`]);
-      const toolCallId = `call_${(count += 1)}`;
+      count += 1;
+      const toolCallId = `call_${count}`;
       talk.chat.add({
         role: "assistant",
         content: [{ type: "tool-call", toolCallId, toolName: "run_commands", input: { commands: [command] } }],
@@ -263,7 +264,10 @@ async function openRun(t: TestContext, random: Random) {
     killInModel: () => killDuring("beforeModel", talk.chat.beforeModel(talk.request())),
     killInRun: () => killDuring("afterRun", talk.chat.afterRun()),
     restart: () => moveTo(talk),
-    resume: () => moveTo(talk.resumed(`conv_${(count += 1)}`)),
+    resume: () => {
+      count += 1;
+      return moveTo(talk.resumed(`conv_${count}`));
+    },
     nextSession: async () => {
       count += 1;
       await moveTo(createTalk(`${1796000000000 + count}_chaos`, `conv_${count}`));
@@ -411,7 +415,7 @@ test(`a SIGKILL at any moment of a run's end loses nothing and doubles nothing (
   const server = await startPalinode({ memories: MEMORIES });
   const children: ChildProcess[] = [];
   t.after(async () => {
-    children.forEach((child) => child.kill("SIGKILL"));
+    for (const child of children) child.kill("SIGKILL");
     await server.close();
     rmSync(folder, { recursive: true, force: true });
   });

@@ -105,7 +105,7 @@ function show(message: Message): void {
   }
   const lines = textOf(message).split("\n");
   print(["yellow"], `    + memory, ${textOf(message).length} characters`);
-  lines.forEach((line) => print(["yellow"], clip(`      │ ${line}`)));
+  for (const line of lines) print(["yellow"], clip(`      │ ${line}`));
 }
 
 async function showCapture(): Promise<void> {
@@ -113,9 +113,7 @@ async function showCapture(): Promise<void> {
   const captures = server.captures();
   if (server.isOwn) print([], "    nothing: this server is yours, and a demo has no business in your memory");
   for (const capture of captures) {
-    String(capture.summary)
-      .split("\n")
-      .forEach((line) => print(["magenta"], clip(`      │ ${line}`)));
+    for (const line of String(capture.summary).split("\n")) print(["magenta"], clip(`      │ ${line}`));
     print(["dim"], `    POST /session-end, project ${String(capture.project)}, trigger ${String(capture.trigger)}`);
   }
   print(["dim"], "");
@@ -170,7 +168,9 @@ async function findServer(): Promise<{
       },
       {
         file: "insights/payment-mock.md",
-        body: "AssertionError expected 200 got 502 in npm test: the payment mock is not running, start it with `make mock`.",
+        body:
+          "AssertionError expected 200 got 502 in npm test: the payment mock is not running, " +
+          "start it with `make mock`.",
       },
       {
         file: "insights/checkout-502.md",

@@ -1,4 +1,4 @@
-// Whatever the server or the host does, the run goes on: no hook fails, outlives its deadline or leaves anything behind.
+// Whatever server or host do, the run goes on: no hook fails, outlives its deadline or leaves anything behind.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openScene, ROLLBACK_PROMPT } from "./helpers/scene.ts";

@@ -21,7 +21,7 @@ const MEMORIES = [
 
 for (const [round, withIds] of [true, true, true, false].entries()) {
   const seed = seedOfRun() + round;
-  test(`a random conversation keeps its prefix (SEED=${seed}, ${withIds ? "with" : "without"} message ids)`, async (t) => {
+  test(`a random conversation keeps its prefix (SEED=${seed}, ${withIds ? "with" : "without"} ids)`, async (t) => {
     const random = createRandom(seed);
     const { model, restart, host } = await openScene(t, {
       server: {

@@ -139,7 +139,7 @@ test("subagent: children get no memory and are not captured as sessions of their
 });
 
 for (const name of ["compaction-basic", "compaction-agentic"]) {
-  test(`${name}: prompts after the compaction are recalled for, and the turns that are gone lose their blocks`, async (t) => {
+  test(`${name}: prompts after the compaction are recalled for, turns that are gone lose their blocks`, async (t) => {
     const { scene, calls } = await replay(t, name);
     const queries = scene.server.calls("/search").map((call) => (call.body as { query: string }).query.slice(0, 20));
     assert.equal(queries.length, 10);

@@ -377,7 +377,7 @@ test("redact keeps counts and limits of tokens", () => {
   ]);
 });
 
-test("redact takes a provider's key without a digit in its last part, and a password that is one word with its flag", () => {
+test("redact takes a provider's key with no digit in its last part, and a password in one word with its flag", () => {
   assert.equal(redact("use sk-ant-api03-abcabcabcabcabcabcabcabc now"), "use [redacted] now");
   assert.equal(redact("mysql -u root -pS3cretPw shop < dump.sql"), "mysql -u root -p[redacted] shop < dump.sql");
   for (const kept of ["mysql -u root -p shop", "mkdir -p src/mysql", "ssh -p2222 host", "the sk-anthology is a book"])

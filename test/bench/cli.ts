@@ -49,7 +49,10 @@ export async function measureCli(): Promise<{ cases: Case[]; note: string }> {
   const withMemory = await play(parts, (sandbox) => sandbox.dropIn());
   return {
     cases: casesOf(without, withMemory),
-    note: `Cline CLI ${versionOf(parts)}. A one-shot run with two tool calls, then ${LATER.length} prompts in a terminal that resumes it: ${without.length} model requests, as the model server received them (tools, system prompt and messages).`,
+    note:
+      `Cline CLI ${versionOf(parts)}. A one-shot run with two tool calls, then ${LATER.length} prompts in a terminal ` +
+      `that resumes it: ${without.length} model requests, as the model server received them ` +
+      "(tools, system prompt and messages).",
   };
 }
 

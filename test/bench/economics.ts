@@ -1,5 +1,5 @@
-// What memory costs at the model's provider: how many characters of a session lie outside what a prompt cache holds, for
-// no plugin, for palinode.js, and for models of other ways to place memory.
+// What memory costs at the model's provider: how many characters of a session lie outside what a prompt cache holds,
+// for no plugin, for palinode.js, and for models of other ways to place memory.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -44,12 +44,14 @@ const COLUMNS = [
 ];
 
 const NOTES = [
-  "*Characters not in the cache*: all that lies outside the longest beginning shared with any earlier request of the session, summed over its requests. " +
-    "The least possible is what no plugin sends, plus each injected block once; what is beyond that was *sent again*, since something before it moved.",
-  `Tokens: ${CHARS_PER_TOKEN} characters each (assumed). *Cost*: tokens that are not cached count whole, cached ones ${CACHED_WEIGHT} (assumed; providers differ); no price is meant.`,
+  "*Characters not in the cache*: all that lies outside the longest beginning shared with any earlier request of the " +
+    "session, summed over its requests. The least possible is what no plugin sends, plus each injected block once; " +
+    "what is beyond that was *sent again*, since something before it moved.",
+  `Tokens: ${CHARS_PER_TOKEN} characters each (assumed). *Cost*: tokens that are not cached count whole, ` +
+    `cached ones ${CACHED_WEIGHT} (assumed; providers differ); no price is meant.`,
 ];
 
-/** Returns the report, with the rows of the real CLI where that is installed. Throws when palinode.js sends anything again. */
+/** Returns the report, with the real CLI where that is installed. Throws when palinode.js sends anything again. */
 export async function measureEconomics(): Promise<Report> {
   const harness = await measureHarness();
   const real = await measureCli();
@@ -79,7 +81,10 @@ export async function measureEconomics(): Promise<Report> {
 
 /** Returns the table of the harness's rows. */
 export function harnessTable(cases: readonly Case[]): Table {
-  const about = `A session of ${TURNS} turns with tool loops, in the shapes of the recordings, sizes seeded. The rows below palinode.js are models (\`test/bench/strategies.ts\`): for each prompt they place what palinode.js would say if it had said nothing before, since what they said before is gone.`;
+  const about =
+    `A session of ${TURNS} turns with tool loops, in the shapes of the recordings, sizes seeded. ` +
+    "The rows below palinode.js are models (`test/bench/strategies.ts`): for each prompt they place what palinode.js " +
+    "would say if it had said nothing before, since what they said before is gone.";
   return { title: "The harness", columns: COLUMNS, rows: cases.map(rowOf), notes: [about, ...NOTES] };
 }
 
@@ -173,7 +178,8 @@ function costOfRequests(requests: readonly Request[]): Cost {
 function mustSendNothingAgain({ name, source, cost, floor }: Case): void {
   if (cost.uncached === floor) return;
   throw new Error(
-    `${name} (${source}) sends ${count(cost.uncached)} characters outside the cache; the least possible is ${count(floor)}`,
+    `${name} (${source}) sends ${count(cost.uncached)} characters outside the cache; ` +
+      `the least possible is ${count(floor)}`,
   );
 }
 

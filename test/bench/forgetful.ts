@@ -1,5 +1,5 @@
-// A client that keeps nothing of what it told the model, and so tells it again: palinode.js itself, made to start afresh
-// at every prompt.
+// A client that keeps nothing of what it told the model, and so tells it again: palinode.js itself, made to start
+// afresh at every prompt.
 import { createPalinodePlugin } from "../../src/plugin.ts";
 import { createChat, injected, type Message, sent, textOf } from "../helpers/chat.ts";
 import { createApiCapture } from "../helpers/host-inprocess.ts";

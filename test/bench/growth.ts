@@ -1,5 +1,5 @@
-// What a long session costs: a model call with nothing new against copying the messages, memory over many calls, the first
-// prompt with a full state folder, and what is injected over many prompts on one topic.
+// What a long session costs: a model call with nothing new against copying the messages, memory over many calls, the
+// first prompt with a full state folder, and what is injected over many prompts on one topic.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -36,7 +36,9 @@ const SIDES = [
 ];
 const ON_TOPIC = SIDES.map((side, index) => ({
   file: `insights/rollback-${index}.md`,
-  body: `To roll back a deploy of the api mind the ${side}: it is a step of its own when we roll back a deploy, and somebody has to look at it before the api is up again.`,
+  body:
+    `To roll back a deploy of the api mind the ${side}: it is a step of its own when we roll back a deploy, ` +
+    "and somebody has to look at it before the api is up again.",
 }));
 const TURNS = 60;
 const SHOWN_TURNS = [10, 30, TURNS];
@@ -93,7 +95,7 @@ export async function measureGrowth(): Promise<Report> {
 /** Characters that were injected up to and with a turn. */
 export type Injected = { readonly ours: number; readonly afresh: number };
 
-/** Returns what is injected, turn by turn, in one session, and by the same plugin when it knows of no earlier prompt. */
+/** Returns what is injected, turn by turn, and what the same plugin injects when it knows of no earlier prompt. */
 export async function measureInjections(folder: string): Promise<Injected[]> {
   const server = await startPalinode({ memories: ON_TOPIC, rateLimits: { search: 1e6 }, now: () => 1_796_000_000_000 });
   try {
@@ -132,7 +134,8 @@ export function tableOfInjections(turns: readonly Injected[]): Table {
     columns: ["Prompts", "palinode.js, characters", "Without repeat suppression, characters", "More"],
     rows,
     notes: [
-      `${TURNS} prompts that each come near several of ${ON_TOPIC.length} memories. palinode.js does not tell again what is in view; *without* is the same plugin, made to forget after each prompt. Standing memory is left out.`,
+      `${TURNS} prompts that each come near several of ${ON_TOPIC.length} memories. palinode.js does not tell again ` +
+        "what is in view; *without* is the same plugin, made to forget after each prompt. Standing memory is left out.",
     ],
   };
 }
@@ -165,7 +168,8 @@ async function measureMemory(apiUrl: string, folder: string): Promise<Row> {
   };
   const before = await used(500);
   const after = await used(5000);
-  return { source: "harness", cells: ["heap after 5,000 more model calls", `${(after / before).toFixed(2)} × before`] };
+  const growth = `${(after / before).toFixed(2)} × before`;
+  return { source: "harness", cells: ["heap after 5,000 more model calls", growth] };
 }
 
 async function measureStart(apiUrl: string, folder: string): Promise<Row> {

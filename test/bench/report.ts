@@ -1,5 +1,5 @@
-// What a benchmark hands over, and how it is written down: Markdown whose every row names where its figures are from and
-// the command that makes them again, and a chart beside it.
+// What a benchmark hands over, and how it is written down: Markdown whose every row names where its figures are from
+// and the command that makes them again, and a chart beside it.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { barChart, type Chart } from "./svg.ts";
@@ -64,7 +64,8 @@ export function count(value: number): string {
 
 /** Returns a time that can be read at a glance. */
 export function milliseconds(value: number): string {
-  return `${value.toFixed(value < 1 ? 3 : value < 100 ? 1 : 0)} ms`;
+  if (value < 1) return `${value.toFixed(3)} ms`;
+  return `${value.toFixed(value < 100 ? 1 : 0)} ms`;
 }
 
 /** Returns "met", or by how much a limit was missed. */

@@ -1,5 +1,5 @@
-// The stand-in server in a thread of its own, so that its work is not counted as the plugin's waiting. What it is told is
-// the fault of all routes from then on; null mends them.
+// The stand-in server in a thread of its own, so that its work is not counted as the plugin's waiting. What it is told
+// is the fault of all routes from then on; null mends them.
 import { parentPort } from "node:worker_threads";
 import { type Fault, startPalinode } from "../palinode/server.ts";
 import { MEMORIES, TRIGGERS } from "./session.ts";

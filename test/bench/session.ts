@@ -7,7 +7,7 @@ import type { MemoryInput, TriggerInput } from "../palinode/server.ts";
 export const SEED = 20_260_822;
 export const TURNS = 30;
 
-/** What the real CLI sends ahead of the conversation: its system prompt, and tool definitions as JSON (measured, rounded). */
+/** What the real CLI sends ahead of the conversation: system prompt and tool definitions (measured, rounded). */
 const HEAD_CHARS = 21_600;
 const MAX_TOOL_CALLS = 7;
 
@@ -27,7 +27,8 @@ const TOPICS: readonly (readonly [prompt: string, memory: string])[] = [
   ],
   [
     "Why does the checkout test fail on CI?",
-    "The checkout test fails on CI when the payment client does not retry: the sandbox answers the first call with 502.",
+    "The checkout test fails on CI when the payment client does not retry: " +
+      "the sandbox answers the first call with 502.",
   ],
   [
     "Which package manager do we use in the shop repository?",
@@ -143,8 +144,9 @@ function useTool(chat: Chat, random: Random): void {
 }
 
 const WORDS = (
-  "alpha bridge carrier delta engine filter gateway handler index journal kernel ledger mapper notifier order parser queue router " +
-  "schema token update vector worker export const return await function import type if else null undefined string number => { } ( ) ;"
+  "alpha bridge carrier delta engine filter gateway handler index journal kernel ledger mapper notifier order parser " +
+  "queue router schema token update vector worker export const return await function import type if else null " +
+  "undefined string number => { } ( ) ;"
 ).split(" ");
 
 function textOf(random: Random, leastChars: number, mostChars: number): string {

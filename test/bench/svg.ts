@@ -29,7 +29,8 @@ const STYLE = [
   "text{font:14px system-ui,-apple-system,'Segoe UI',sans-serif;fill:#1f2328}",
   ".ground{fill:#ffffff;stroke:#d1d9e0}.title{font-size:16px;font-weight:600}.quiet{fill:#59636e;font-size:12px}",
   ".bar{fill:#8c959f}.ours{fill:#1a7f37}",
-  "@media(prefers-color-scheme:dark){text{fill:#f0f6fc}.ground{fill:#0d1117;stroke:#3d444d}.quiet{fill:#9198a1}.bar{fill:#656c76}.ours{fill:#3fb950}}",
+  "@media(prefers-color-scheme:dark){text{fill:#f0f6fc}.ground{fill:#0d1117;stroke:#3d444d}",
+  ".quiet{fill:#9198a1}.bar{fill:#656c76}.ours{fill:#3fb950}}",
 ].join("");
 
 /** Returns the chart as a whole SVG file. Equal charts give equal bytes. */
@@ -39,7 +40,8 @@ export function barChart({ title, caption, bars }: Chart): string {
   const room = WIDTH - LABEL_WIDTH - TEXT_WIDTH - MARGIN;
   const summary = bars.map((bar) => `${bar.label}: ${bar.text}`).join("; ");
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${height}" viewBox="0 0 ${WIDTH} ${height}" role="img">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${height}" ` +
+      `viewBox="0 0 ${WIDTH} ${height}" role="img">`,
     `<title>${escaped(title)}</title><desc>${escaped(`${caption}. ${summary}`)}</desc><style>${STYLE}</style>`,
     `<rect class="ground" x="0.5" y="0.5" width="${WIDTH - 1}" height="${height - 1}" rx="8"/>`,
     `<text class="title" x="${MARGIN}" y="28">${escaped(title)}</text>`,
@@ -50,7 +52,8 @@ export function barChart({ title, caption, bars }: Chart): string {
       const length = Math.max(2, Math.round((bar.value / longest) * room));
       return [
         `<text x="${LABEL_WIDTH}" y="${y + 16}" text-anchor="end">${escaped(bar.label)}</text>`,
-        `<rect class="${bar.isOurs ? "ours" : "bar"}" x="${LABEL_WIDTH + 10}" y="${y}" width="${length}" height="${BAR_HEIGHT}" rx="3"/>`,
+        `<rect class="${bar.isOurs ? "ours" : "bar"}" x="${LABEL_WIDTH + 10}" y="${y}" ` +
+          `width="${length}" height="${BAR_HEIGHT}" rx="3"/>`,
         `<text x="${LABEL_WIDTH + 18 + length}" y="${y + 16}">${escaped(bar.text)}</text>`,
       ];
     }),

@@ -43,7 +43,7 @@ type Timed = {
   readonly what: string;
   readonly latencyMs: number;
   readonly ms: number;
-  /** Multiples of one round trip: medians of both, and the same of the quickest quarter, on a busy machine the truer one. */
+  /** In round trips: of the medians, and of the quickest quarters, which are truer on a busy machine. */
   readonly ratio: number;
   readonly quickRatio: number;
   readonly limit?: number;
@@ -98,7 +98,9 @@ async function measurePrompts({ server, open }: Stage, latencyMs: number): Promi
     return session.ask(PROMPT);
   };
   const times: Record<string, number[]> = {};
-  const note = (what: string, ms: number): void => void (times[what] ??= []).push(ms);
+  const note = (what: string, ms: number): void => {
+    times[what] = [...(times[what] ?? []), ms];
+  };
   // All kinds in each round, so that a busy moment of the machine falls on all of them.
   for (let round = 0; round < rounds; round += 1) {
     note("round trip", await timed(() => ask("POST", "/search", { query: PROMPT, limit: 20 })));
@@ -157,10 +159,14 @@ function promptTable(prompts: readonly Timed[]): Table {
     ],
     rows,
     notes: [
-      "The shipped file in one thread, the stand-in server in another. A round trip is one plain `fetch` of a search, in the same thread and round. " +
-        "*First prompt*: `setup` was called with a session id, and what it asks ahead (the server's policy, the digest) had come; *at once*: the prompt comes in the same moment. " +
-        `Load of the machine meanwhile: ${loadavg()[0]?.toFixed(1)} on ${availableParallelism()} processors; what it is busy with adds to a wait. ` +
-        "*In turn* is a model (`test/bench/strategies.ts`) of clients that ask for triggers, read two files and search one after the other, and prime the session before that.",
+      "The shipped file in one thread, the stand-in server in another. " +
+        "A round trip is one plain `fetch` of a search, in the same thread and round. " +
+        "*First prompt*: `setup` was called with a session id, and what it asks ahead " +
+        "(the server's policy, the digest) had come; *at once*: the prompt comes in the same moment. " +
+        `Load of the machine meanwhile: ${loadavg()[0]?.toFixed(1)} on ${availableParallelism()} processors; ` +
+        "what it is busy with adds to a wait. " +
+        "*In turn* is a model (`test/bench/strategies.ts`) of clients that ask for triggers, read two files and " +
+        "search one after the other, and prime the session before that.",
     ],
   };
 }
@@ -197,8 +203,11 @@ async function measureToolLoop({ open }: Stage): Promise<Table> {
     await playSession(
       {
         // Only prompts are told to the plugin, so that the last call finds as many blocks as there are.
-        request: async (chat) =>
-          void (chat.messages.at(-1)?.role === "user" && (await session.step((payload = chat.beforeModel())))),
+        request: async (chat) => {
+          if (chat.messages.at(-1)?.role !== "user") return;
+          payload = chat.beforeModel();
+          await session.step(payload);
+        },
         runEnd: async () => undefined,
       },
       turns,
@@ -212,7 +221,8 @@ async function measureToolLoop({ open }: Stage): Promise<Table> {
     });
     const share = hookMs / copyMs;
     const { messages } = snapshot as { messages: unknown[] };
-    const size = `${messages.length} messages, ${(JSON.stringify(messages).length / 1e6).toFixed(1)} million characters`;
+    const millions = (JSON.stringify(messages).length / 1e6).toFixed(1);
+    const size = `${messages.length} messages, ${millions} million characters`;
     rows.push({
       source: "harness",
       cells: [
@@ -230,7 +240,8 @@ async function measureToolLoop({ open }: Stage): Promise<Table> {
     columns: ["Transcript", "The hook", "Handing the transcript to another thread", "Share", "Target"],
     rows,
     notes: [
-      "Nothing is asked then: what was injected is put back. The host copies the transcript (and the request besides) to the plugin's thread or process for each call; that alone is what the hook is held against.",
+      "Nothing is asked then: what was injected is put back. The host copies the transcript (and the request " +
+        "besides) to the plugin's thread or process for each call; that alone is what the hook is held against.",
     ],
   };
 }
@@ -278,7 +289,8 @@ async function createOpener(url: string, folder: string): Promise<Stage["open"]>
   };
   let count = 0;
   return (apiUrl = url) => {
-    const name = `session-${(count += 1)}`;
+    count += 1;
+    const name = `session-${count}`;
     const plugin = create({ apiUrl, stateDir: join(folder, name), sessionMaxChars: 1_000_000 });
     plugin.setup(createApiCapture().api, { session: { sessionId: name }, workspaceInfo: { rootPath: folder } });
     const chat = createChat({ conversationId: name });

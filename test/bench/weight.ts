@@ -15,7 +15,7 @@ const ROUNDS = 21;
 /** The budget of an import on a slow machine (DESIGN: 50 ms), and of the file (build.mjs). */
 const LIMITS = { importMs: 50, fileKilobytes: 128 };
 
-/** Runs in the fresh process: imports a file and prints what that took, in processor time: a busy machine adds little. */
+/** Runs in the fresh process: imports a file and prints what that took, in processor time. */
 const PROBE = `
   globalThis.gc();
   const before = process.memoryUsage().heapUsed;
@@ -74,7 +74,8 @@ export async function measureWeight(): Promise<Report> {
             ),
           ],
           notes: [
-            `Medians of ${ROUNDS} fresh processes each, in turn, on the Node that ran this (${process.version}). A host has most of Node's own parts loaded already, and those are most of the time.`,
+            `Medians of ${ROUNDS} fresh processes each, in turn, on the Node that ran this (${process.version}). ` +
+              "A host has most of Node's own parts loaded already, and those are most of the time.",
           ],
         },
       ],

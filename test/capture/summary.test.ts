@@ -1,4 +1,4 @@
-// What a session is captured as: nothing the server refuses, nothing secret, nothing that was injected, and what was done.
+// What a session is captured as: what was done, and nothing that the server refuses, is secret or was injected.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -460,7 +460,8 @@ function assistant(text: string): Message {
 let calls = 0;
 
 function used(toolName: string, input: unknown, output: unknown, isError = false): Message[] {
-  const toolCallId = `call_${(calls += 1)}`;
+  calls += 1;
+  const toolCallId = `call_${calls}`;
   return [
     { role: "assistant", content: [{ type: "tool-call", toolCallId, toolName, input }] },
     { role: "tool", content: [{ type: "tool-result", toolCallId, toolName, output, ...(isError ? { isError } : {}) }] },

@@ -59,9 +59,9 @@ for (const [name, asked] of Object.entries(ASKED)) {
   test(`newestPrompt finds what was asked at each model call of ${name}`, () => {
     const found = modelCalls(name).map((call) => bareWords(newestPrompt(call.transcript)!.message));
     assert.equal(found.length, asked.length);
-    found.forEach((words, index) =>
-      assert.ok(words.startsWith(asked[index]!), `call ${index + 1}: ${words.slice(0, 60)}`),
-    );
+    for (const [index, words] of found.entries()) {
+      assert.ok(words.startsWith(asked[index]!), `call ${index + 1}: ${words.slice(0, 60)}`);
+    }
     assert.doesNotMatch(found.join("\n"), /<\/?(?:user_input|hook_context|SYSTEM_NOTICE)/);
   });
 

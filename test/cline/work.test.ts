@@ -8,7 +8,8 @@ import { legacyMessages, storedMessage } from "../../src/history/stored.ts";
 import { LEGACY_TASK, openHome } from "../helpers/past.ts";
 
 const PATCH =
-  "*** Begin Patch\r\n*** Add File: new.ts\r\n+x\r\n*** Update File: a b.ts\r\n*** Move to: c.ts\r\n@@\n*** Delete File: old.ts\n*** End Patch";
+  "*** Begin Patch\r\n*** Add File: new.ts\r\n+x\r\n*** Update File: a b.ts\r\n*** Move to: c.ts\r\n@@\n" +
+  "*** Delete File: old.ts\n*** End Patch";
 
 test("commands have the exit code that their entry, or a text, says", () => {
   const entries = [

@@ -1,10 +1,11 @@
-// The agent's tools through the worker host, against the stand-in: what is sent, what the model is told, and how a failure
-// leads to its fix.
+// The agent's tools through the worker host, against the stand-in: what is sent, what the model is told, and how a
+// failure leads to its fix.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { plugin } from "../../src/index.ts";
 import { createPalinodePlugin } from "../../src/plugin.ts";
 import { createApiCapture } from "../helpers/host-inprocess.ts";
+import { linesLike } from "../helpers/pattern.ts";
 import { openScene, ROLLBACK, ROLLBACK_PROMPT } from "../helpers/scene.ts";
 import { startPalinode } from "../palinode/server.ts";
 
@@ -70,7 +71,12 @@ test("search is explicit, redacted, and answers fenced hits", async (t) => {
   );
   assert.match(
     answer,
-    /^<palinode-memory>\n## Palinode search\n[^\n]+\n- \[insights\/rollback\.md\] \((?:\d+% match|keyword match)\) To roll back/,
+    linesLike(
+      /^<palinode-memory>/,
+      /## Palinode search/,
+      /[^\n]+/,
+      /- \[insights\/rollback\.md\] \((?:\d+% match|keyword match)\) To roll back/,
+    ),
   );
   assert.ok(answer.endsWith("</palinode-memory>"));
   const [call] = server.calls("/search");

@@ -23,7 +23,7 @@ declare const REPOSITORY: string;
 
 /** The shipped file. */
 export const PLUGIN = join(REPOSITORY, "dist/palinode.js");
-/** What the origin remote makes the project's name; the folder is called otherwise, so that the two cannot be mixed up. */
+/** What the origin remote makes the project's name; the folder has another, so that the two cannot be mixed up. */
 export const PROJECT = "shop";
 
 /** A provider that the host has built in and that takes any base URL. */
@@ -125,7 +125,7 @@ async function environment(home: string, parts: Parts): Promise<Record<string, s
     CLINE_HUB_PORT: String(await freePort()),
     CLINE_NO_AUTO_UPDATE: "1",
     // The host transforms a bare `.js` plugin with Babel, over a second of computing, and after four seconds goes on
-    // without it. A busy machine misses that; one test measures the computing instead, the others are about what follows.
+    // without it. A busy machine misses that; one test measures the computing, the others are about what follows.
     CLINE_PLUGIN_IMPORT_TIMEOUT_MS: "60000",
     // The host caches what it transformed here, and another test's cache would hide a first load.
     TMPDIR: join(home, "tmp"),

@@ -54,7 +54,7 @@ function hostKeptPrefix(previous: Recorded, next: Recorded): boolean {
 
 for (const strategy of ["basic", "agentic"]) {
   e2e(
-    `around ${strategy} compaction prompts are recalled, nothing is there twice, and our prefix holds where the host's does`,
+    `around ${strategy} compaction prompts are recalled, nothing stands twice, our prefix holds where the host's does`,
     async (t, parts) => {
       const requests = await converse(t, parts, strategy);
       let rewritten = 0;

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { linesLike } from "../helpers/pattern.ts";
 import { texts } from "./model-server.ts";
 import { assertChain, assertRemembered, memoryMessages, systemAndTools } from "./requests.ts";
 import { arrange, e2e, MEMORIES, memory, PROMPTS, ROLLBACK, type Scene } from "./scene.ts";
@@ -28,9 +29,13 @@ e2e(
     const scene = await arrange(t, parts);
     const plain = await oneShot(scene, "Nothing to do");
     scene.sandbox.dropIn();
-    const calls =
-      '⟦palinode_search {"query":"How do we roll back a deploy of the api?"}⟧ ⟦palinode_read {"file_path":"decisions/staging.md"}⟧ ⟦palinode_read {"file_path":"decisions/gone.md"}⟧ ⟦palinode_save {"content":"The deploy bell is green","title":"Deploy bell","type":"Decision"}⟧';
-    const requests = await oneShot(scene, `Use your memory. ${calls}`);
+    const calls = [
+      '⟦palinode_search {"query":"How do we roll back a deploy of the api?"}⟧',
+      '⟦palinode_read {"file_path":"decisions/staging.md"}⟧',
+      '⟦palinode_read {"file_path":"decisions/gone.md"}⟧',
+      '⟦palinode_save {"content":"The deploy bell is green","title":"Deploy bell","type":"Decision"}⟧',
+    ];
+    const requests = await oneShot(scene, `Use your memory. ${calls.join(" ")}`);
     assert.equal(requests.length, 5);
     assertChain(requests);
     const { system, tools } = systemAndTools(requests[0]!);
@@ -101,7 +106,11 @@ e2e("a session captured yesterday is named in today's first request", async (t, 
   const digest = memoryMessages(first!).find((text) => text.includes("session start")) ?? "";
   assert.match(
     digest,
-    /house-rule.*\n### Where this project stands\n- \[projects\/session-end-[\w-]+\.md\] \(snapshot\) .*payment client/s,
+    linesLike(
+      /house-rule[\s\S]*/,
+      /### Where this project stands/,
+      /- \[projects\/session-end-[\w-]+\.md\] \(snapshot\) [\s\S]*payment client/,
+    ),
   );
 });
 

@@ -1,4 +1,4 @@
-// Cline's own history as the real CLI has just written it: listed, imported into the real server, and recalled from there.
+// Cline's own history as the real CLI has just written it: listed, imported into the real server, recalled from there.
 import assert from "node:assert/strict";
 import { PLUGIN, PROJECT } from "./cline.ts";
 import { type Result, run } from "./process.ts";

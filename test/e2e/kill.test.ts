@@ -20,14 +20,14 @@ async function startWire(t: TestContext, target: string, moment: Moment, strike:
   const wire = createServer(async (request, response) => {
     const body = await readBody(request);
     const now = request.url === CAPTURE && !struck;
-    if (now && moment === "before the server has the capture") return void ((struck = true), strike());
+    struck ||= now;
+    if (now && moment === "before the server has the capture") return strike();
     const { method, headers } = request;
     const onward = httpRequest(new URL(request.url ?? "/", target), { method, headers }, async (answer) => {
       const text = await readBody(answer);
-      if (now && moment === "before the host has the answer") return void ((struck = true), strike());
+      if (now && moment === "before the host has the answer") return strike();
       response.writeHead(answer.statusCode ?? 500, answer.headers).end(text);
       if (now) setTimeout(strike, 20);
-      struck ||= now;
     });
     onward.on("error", () => response.destroy());
     onward.end(body);

@@ -1,5 +1,5 @@
-// Installs packages of npm and PyPI into folders of their own. Nothing here runs install scripts: the CLI's binary, Node's
-// and Bun's are ordinary files of their platform packages.
+// Installs packages of npm and PyPI into folders of their own. Nothing here runs install scripts: the CLI's binary,
+// Node's and Bun's are ordinary files of their platform packages.
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { run } from "./process.ts";

@@ -33,8 +33,8 @@ export interface PalinodeServer {
 const START_MS = 60_000;
 
 /**
- * `memories` are files by their path below the memory folder; search finds them when this returns. `env` is added to the
- * server's environment, for a token and the like.
+ * `memories` are files by their path below the memory folder; search finds them when this returns. `env` is added to
+ * the server's environment, for a token and the like.
  */
 export async function startPalinode(
   parts: Pick<Parts, "palinodeApi">,

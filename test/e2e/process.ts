@@ -50,7 +50,7 @@ export function end(pid: number, signal: NodeJS.Signals = "SIGKILL"): void {
   }
 }
 
-/** Live processes that were given this home folder: a hub daemon detaches from every parent but keeps its environment. */
+/** Live processes that were given this home folder: a hub daemon detaches from its parent but keeps its environment. */
 export function processesOf(home: string): number[] {
   const mark = `HOME=${home}`;
   if (existsSync("/proc/self/environ")) {

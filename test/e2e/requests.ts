@@ -49,7 +49,7 @@ export function systemAndTools(request: Recorded): { system: string; tools: unkn
   return { system: system.replace(/^(\d+\. )?Date: .*$/m, "Date: today"), tools: request.json.tools ?? [] };
 }
 
-/** Asserts that a memory's token reached the model in memory messages, and nowhere else that it could have leaked to. */
+/** Asserts that a memory's token reached the model in memory messages, and nowhere that it could have leaked to. */
 export function assertRemembered(request: Recorded, token: string): void {
   const memory = memoryMessages(request);
   assert.ok(

@@ -1,4 +1,4 @@
-// What every test of this suite starts from: the real parts, one model, one memory server with known memories, one home.
+// What every test of this suite starts from: the real parts, one model, one server with known memories, one home.
 import { availableParallelism, loadavg } from "node:os";
 import { after, type TestContext, test } from "node:test";
 import { createSandbox, type Sandbox } from "./cline.ts";
@@ -56,8 +56,8 @@ const TRIES = 3;
 /**
  * A test that has the real parts; skipped, with the reason, where they cannot be had.
  *
- * The host has limits of its own (four seconds to load a plugin, three for a hook) that a machine with twice the work it
- * has cores for misses, whatever the plugin does; only then is a failed test tried again.
+ * The host has limits of its own (four seconds to load a plugin, three for a hook) that a machine with twice the work
+ * it has cores for misses, whatever the plugin does; only then is a failed test tried again.
  */
 export function e2e(title: string, body: (t: TestContext, parts: Parts) => Promise<void>): void {
   const { parts, skip } = installed;

@@ -1,5 +1,5 @@
-// Looks for input that makes the plugin slow: a few nasty pieces, or a few messages, repeated. Four times as much may take
-// about four times as long; what takes sixteen times as long is a way to stop somebody's session.
+// Looks for input that makes the plugin slow: a few nasty pieces, or a few messages, repeated. Four times as much may
+// take about four times as long; what takes sixteen times as long is a way to stop somebody's session.
 import assert from "node:assert/strict";
 import { defuse, safeLines, stripOurBlocks } from "../../src/base/markup.ts";
 import { redact } from "../../src/base/redact.ts";

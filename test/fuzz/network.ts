@@ -39,7 +39,9 @@ export function openNetwork(): Network {
     check: () => {
       if (thrown.length > 0) throw thrown.pop();
     },
-    close: () => void (globalThis.fetch = realFetch),
+    close: () => {
+      globalThis.fetch = realFetch;
+    },
   };
   globalThis.fetch = async (input, init = {}) => {
     const request = read(String(input), init);

@@ -53,7 +53,10 @@ function runCase(folder: string, random: Random): void {
 
 function spoil(path: string, random: Random): void {
   const text = readFileSync(path, "utf8");
-  if (random.chance(0.3)) return writeFileSync(path, spoilt(random, text));
+  if (random.chance(0.3)) {
+    writeFileSync(path, spoilt(random, text));
+    return;
+  }
   let value: unknown = JSON.parse(text);
   for (let count = random.below(4) + 1; count > 0; count -= 1) value = mutated(random, value);
   writeFileSync(

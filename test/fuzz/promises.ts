@@ -21,8 +21,9 @@ interface Block {
 }
 
 /** Tags and markers that must not be readable in what memory says, hidden characters and odd letters aside. */
-const FORGED =
-  /<[\s/]*(?:palinode|user_input|user_command|system|hook_context|environment_details|mode_notice|task\b|invoke|parameter)|<\||\[\s*SYSTEM\b/i;
+const FORGED_TAGS =
+  "palinode|user_input|user_command|system|hook_context|environment_details|mode_notice|task\\b|invoke|parameter";
+const FORGED = new RegExp(`<[\\s/]*(?:${FORGED_TAGS})|<\\||\\[\\s*SYSTEM\\b`, "i");
 
 /**
  * Checks what `beforeModel` returned for a request: nothing, or the host's own messages as they are with blocks among

@@ -54,7 +54,10 @@ export async function openStage(): Promise<Stage> {
   return {
     network,
     folder,
-    newFolder: () => join(folder, String((cases += 1))),
+    newFolder() {
+      cases += 1;
+      return join(folder, String(cases));
+    },
     newStore: (more) =>
       createStore({ memories: MEMORIES, triggers: TRIGGERS, rateLimits: { search: 1e9, write: 1e9 }, ...more }),
     load(

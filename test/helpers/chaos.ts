@@ -1,5 +1,5 @@
-// What the chaos run needs beside a scene: a clock that can be moved, a host that compacts and undoes, and the rules that
-// hold after every step, whatever happened.
+// What the chaos run needs beside a scene: a clock that can be moved, a host that compacts and undoes, and the rules
+// that hold after every step, whatever happened.
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -50,7 +50,7 @@ export function createClock(folder: string): Clock {
 export type Talk = {
   readonly sessionId: string;
   readonly chat: Chat;
-  /** What the host would send: the transcript, or its compacted projection (test/recordings/hooks/compaction-*.jsonl). */
+  /** What the host would send: the transcript, or its projection (test/recordings/hooks/compaction-*.jsonl). */
   request(): Message[];
   /** The number of prompts. */
   prompts(): number;
@@ -70,7 +70,7 @@ export function createTalk(
   earlier?: { messages: readonly Message[]; fold: Fold | undefined },
 ): Talk {
   const chat = createChat({ conversationId, agentId: `agent of ${conversationId}` });
-  earlier?.messages.forEach((message) => chat.add(message));
+  for (const message of earlier?.messages ?? []) chat.add(message);
   let fold = earlier?.fold;
   let requests = 0;
   const promptIndexes = (): number[] =>
@@ -78,8 +78,11 @@ export function createTalk(
   return {
     sessionId,
     chat,
-    request: () =>
-      fold === undefined ? [...chat.messages] : [fold.summary((requests += 1)), ...chat.messages.slice(fold.from)],
+    request() {
+      if (fold === undefined) return [...chat.messages];
+      requests += 1;
+      return [fold.summary(requests), ...chat.messages.slice(fold.from)];
+    },
     prompts: () => promptIndexes().length,
     compact(kind) {
       const prompts = promptIndexes();

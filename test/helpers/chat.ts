@@ -1,5 +1,5 @@
-// A conversation as Cline keeps it: prompts, answers, tool calls and results, as the payloads that hooks receive. Shapes
-// follow test/recordings/hooks.
+// A conversation as Cline keeps it: prompts, answers, tool calls and results, as the payloads that hooks receive.
+// Shapes follow test/recordings/hooks.
 
 export type Message = {
   id?: string;

@@ -107,6 +107,10 @@ export function openHome(t: TestContext): Home {
   };
 }
 
+function lines(...each: string[]): string {
+  return each.join("\n");
+}
+
 /** A task to the letter of the extension's format, with every tool of its own in it. */
 export const LEGACY_TASK = [
   {
@@ -115,7 +119,12 @@ export const LEGACY_TASK = [
       { type: "text", text: "<task>\nFix the flaky login test\n</task>" },
       {
         type: "text",
-        text: "<environment_details>\n# Current Working Directory (/w/old-shop) Files\nsecret-file.ts\n</environment_details>",
+        text: lines(
+          "<environment_details>",
+          "# Current Working Directory (/w/old-shop) Files",
+          "secret-file.ts",
+          "</environment_details>",
+        ),
       },
     ],
   },
@@ -124,7 +133,15 @@ export const LEGACY_TASK = [
     content: [
       {
         type: "text",
-        text: "<thinking>PONDERED</thinking>\nI run the tests.\n\n<execute_command>\n<command>npm test</command>\n<requires_approval>false</requires_approval>\n</execute_command>",
+        text: lines(
+          "<thinking>PONDERED</thinking>",
+          "I run the tests.",
+          "",
+          "<execute_command>",
+          "<command>npm test</command>",
+          "<requires_approval>false</requires_approval>",
+          "</execute_command>",
+        ),
       },
     ],
   },
@@ -140,8 +157,18 @@ export const LEGACY_TASK = [
   { role: "user", content: "[read_file for 'src/login.ts'] Result:\nthe <answer>NOBODY SAID</answer> of a file" },
   {
     role: "assistant",
-    content:
-      "<replace_in_file>\n<path>src/login.ts</path>\n<diff>\n------- SEARCH\nold\n=======\nREPLACED TEXT\n+++++++ REPLACE\n</diff>\n</replace_in_file>",
+    content: lines(
+      "<replace_in_file>",
+      "<path>src/login.ts</path>",
+      "<diff>",
+      "------- SEARCH",
+      "old",
+      "=======",
+      "REPLACED TEXT",
+      "+++++++ REPLACE",
+      "</diff>",
+      "</replace_in_file>",
+    ),
   },
   {
     role: "user",
@@ -160,13 +187,24 @@ export const LEGACY_TASK = [
       { type: "text", text: "[write_to_file for 'src/denied.ts'] Result:" },
       {
         type: "text",
-        text: "The user denied this operation and provided the following feedback:\n<feedback>\nLeave that file alone\n</feedback>",
+        text: lines(
+          "The user denied this operation and provided the following feedback:",
+          "<feedback>",
+          "Leave that file alone",
+          "</feedback>",
+        ),
       },
     ],
   },
   {
     role: "assistant",
-    content:
-      "Decision: retry the login once.\n<attempt_completion>\n<result>\nThe login test is stable now.\n</result>\n</attempt_completion>",
+    content: lines(
+      "Decision: retry the login once.",
+      "<attempt_completion>",
+      "<result>",
+      "The login test is stable now.",
+      "</result>",
+      "</attempt_completion>",
+    ),
   },
 ];

@@ -23,7 +23,7 @@ export function createRandom(seed: number): Random {
   };
 }
 
-/** The seed of this run: from SEED, else always the same. `npm test` says the same twice; `npm run fuzz` looks for news. */
+/** The seed of this run: SEED, else always the same. `npm test` says the same twice; `npm run fuzz` looks for news. */
 export function seedOfRun(): number {
   return process.env.SEED === undefined ? 20_261_130 : Number(process.env.SEED);
 }

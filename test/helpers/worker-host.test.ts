@@ -105,7 +105,7 @@ test("what a plugin writes to a descriptor is recorded as a violation", {
 }, async (t) => {
   const host = await hostOf(
     t,
-    `import { writeSync } from "node:fs";` + pluginWith('hooks: { beforeModel: () => writeSync(1, "direct") }'),
+    `import { writeSync } from "node:fs";${pluginWith('hooks: { beforeModel: () => writeSync(1, "direct") }')}`,
   );
   await host.beforeModel({});
   assert.deepEqual(host.violations, ["fd 1: direct"]);
@@ -115,7 +115,10 @@ test("only plain data crosses in either direction", async (t) => {
   const host = await hostOf(
     t,
     pluginWith(`
-    hooks: { beforeModel: (input) => ({ keys: Object.keys(input), when: new Date(0), deep: [{ call() {} }], map: new Map() }) }
+    hooks: {
+      beforeModel: (input) =>
+        ({ keys: Object.keys(input), when: new Date(0), deep: [{ call() {} }], map: new Map() })
+    }
   `),
   );
   const { result } = await host.beforeModel({ kept: 1, call: () => 1, missing: undefined });

@@ -1,5 +1,6 @@
-// A host like Cline's newer one: it runs a built plugin in a worker thread and enforces the documented limits. Only plain
-// data crosses, an overrun ends the thread and the next call gets a fresh one, five failures in a row turn the plugin off.
+// A host like Cline's newer one: it runs a built plugin in a worker thread and enforces the documented limits. Only
+// plain data crosses, an overrun ends the thread and the next call gets a fresh one, five failures in a row turn the
+// plugin off.
 import { once } from "node:events";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
@@ -29,7 +30,7 @@ export type WorkerHostOptions = {
   logger?: boolean;
   /** Whether `ctx.onDispose` exists. @default false */
   onDispose?: boolean;
-  /** Whether to act as `new Agent({ plugins })`: `setup(context)`, and only what that returns is used. @default false */
+  /** Whether to act as `new Agent({ plugins })`: `setup(context)`, using only what that returns. @default false */
   agentRuntime?: boolean;
   /** @default what the docs say */
   limits?: Partial<Limits>;

@@ -1,5 +1,5 @@
-// The thread that worker-host.ts runs a plugin in: it imports the built file, sets it up, and calls what the host asks for.
-// Everything that crosses is plain data. Whatever the plugin prints is reported, never printed.
+// The thread that worker-host.ts runs a plugin in: it imports the built file, sets it up, and calls what the host asks
+// for. Everything that crosses is plain data. Whatever the plugin prints is reported, never printed.
 import fs from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { pathToFileURL } from "node:url";

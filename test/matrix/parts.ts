@@ -1,5 +1,5 @@
-// What the matrix runs with beside the parts of the end-to-end suite: three lines of Node, Bun, the oldest supported and
-// the newest palinode-api, and the newest Cline CLI. Each comes from npm or PyPI into a folder of `.cache/matrix`.
+// What the matrix runs with beside the parts of the end-to-end suite: three lines of Node, Bun, the oldest supported
+// and the newest palinode-api, and the newest Cline CLI. Each comes from npm or PyPI into a folder of `.cache/matrix`.
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { VERSIONS } from "../e2e/install.ts";
@@ -66,7 +66,7 @@ export async function installServers(): Promise<ServerPart[]> {
   return [oldest, await installServer(newest)];
 }
 
-/** Returns the script that starts the newest CLI, installed on first use; undefined when the pinned one is the newest. */
+/** Returns the script that starts the newest CLI, installed on first use; undefined when the pinned one is newest. */
 export async function installNewestCli(): Promise<{ version: string; cline: string } | undefined> {
   const version = await reporting("newest cline", () => newestOnNpm("cline"));
   if (version === VERSIONS.cline) return undefined;

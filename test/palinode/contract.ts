@@ -1,5 +1,5 @@
-// Facts about a Palinode server that the plugin relies on, as checks over its HTTP address. The stand-in must pass them,
-// and so must the real server: where they disagree, the server is right and the stand-in is wrong.
+// Facts about a Palinode server that the plugin relies on, as checks over its HTTP address. The stand-in must pass
+// them, and so must the real server: where they disagree, the server is right and the stand-in is wrong.
 // Each check brings its own memories, with words nobody else uses, so they can run again and again on one server. A run
 // saves some 25 times: to repeat it within a minute, start the server with a higher PALINODE_RATE_LIMIT_WRITE.
 import { CAPTURE_CHECKS } from "./contract-capture.ts";

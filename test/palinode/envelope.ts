@@ -24,10 +24,10 @@ const TAGS = [
   "ide_opened_file",
 ];
 const TAG = new RegExp(`<(/?)(?:[A-Za-z][\\w.-]*:)?(${TAGS.join("|")})(?:\\s[^<>]*)?/?>`, "gi");
-const CODE = [/```[^]*?```/g, /~~~[^]*?~~~/g, /`[^`\n]+`/g];
+const CODE = [/```.*?```/gs, /~~~.*?~~~/gs, /`[^`\n]+`/g];
 const HINT =
-  "If the markup really is part of the note, wrap it in backticks on a single line, or put it in a fenced code block, " +
-  "and it will pass.";
+  "If the markup really is part of the note, wrap it in backticks on a single line, or put it in a fenced code " +
+  "block, and it will pass.";
 
 export type Summary = { summary: string; decisions?: string[] | null; blockers?: string[] | null };
 

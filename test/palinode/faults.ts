@@ -67,13 +67,13 @@ export function respond(
   fault: Fault | undefined,
   timers: Set<NodeJS.Timeout>,
 ): void {
-  if (!fault) return send(response, answer);
-  if ("hang" in fault) return;
-  if ("delayMs" in fault) return void timers.add(setTimeout(() => send(response, answer), fault.delayMs));
-  if ("reset" in fault) return void response.socket?.resetAndDestroy();
-  if ("cut" in fault) return cut(response, answer);
-  if ("dripMs" in fault) return drip(response, fault.dripMs, timers);
-  send(response, replaced(fault));
+  if (fault && "hang" in fault) return;
+  if (!fault) send(response, answer);
+  else if ("delayMs" in fault) timers.add(setTimeout(() => send(response, answer), fault.delayMs));
+  else if ("reset" in fault) response.socket?.resetAndDestroy();
+  else if ("cut" in fault) cut(response, answer);
+  else if ("dripMs" in fault) drip(response, fault.dripMs, timers);
+  else send(response, replaced(fault));
 }
 
 function replaced(fault: OtherAnswer): Answer {

@@ -50,7 +50,7 @@ export function withFooter(body: string, entities: readonly string[]): string {
 }
 
 export function parseMemory(file: string, text: string): Memory {
-  const [, head, body] = /^---\n([^]*?\n)?---[ \t]*\n+([^]*)$/.exec(text) ?? [];
+  const [, head, body] = /^---\n(.*?\n)?---[ \t]*\n+(.*)$/s.exec(text) ?? [];
   return { file, text, frontmatter: parseYaml(head ?? ""), body: body ?? text };
 }
 
@@ -124,7 +124,8 @@ function sectionName(text: string): string {
 }
 
 function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
 }
 
 function yamlLines(key: string, value: unknown): string[] {
@@ -147,7 +148,11 @@ function parseYaml(text: string): Frontmatter {
     const [, item] = /^\s*- (.*)$/.exec(line) ?? [];
     const [, key, rest = ""] = /^([\w-]+):\s*(.*)$/.exec(line) ?? [];
     if (item !== undefined) list.push(parseScalar(item));
-    else if (key !== undefined) result[key] = rest === "" ? (list = []) : parseScalar(rest);
+    else if (key !== undefined && rest !== "") result[key] = parseScalar(rest);
+    else if (key !== undefined) {
+      list = [];
+      result[key] = list;
+    }
   }
   return result;
 }
@@ -164,6 +169,7 @@ function parseScalar(text: string): unknown {
         .map((item) => item.trim())
         .filter((item) => item !== "");
     if (/^'.*'$/.test(bare)) return bare.slice(1, -1).replaceAll("''", "'");
-    return bare === "true" ? true : bare === "false" ? false : bare;
+    if (bare === "true" || bare === "false") return bare === "true";
+    return bare;
   }
 }

@@ -1,4 +1,4 @@
-// What the stand-in Palinode tells without embedding anything: /health, /status, /context/prime, /list, /read, /controls.
+// What the stand-in Palinode tells without embedding: /health, /status, /context/prime, /list, /read, /controls.
 
 import type { Memory } from "./memory.ts";
 import {
@@ -60,7 +60,8 @@ export function prime(store: Store, fields: Fields): Fields {
     memories.slice(0, cap).map((memory) => primeRow(store, memory));
   const ofType = (type: string): Memory[] => own.filter(({ frontmatter }) => frontmatter.type === type);
   const snapshots = ofType("ProjectSnapshot").slice(0, PRIME_CAPS.snapshots);
-  const basis = project === null ? "none" : fields.project ? "explicit" : "cwd_basename";
+  const source = fields.project ? "explicit" : "cwd_basename";
+  const basis = project === null ? "none" : source;
   return {
     project,
     core_memories: rowsOf(

@@ -17,8 +17,10 @@ export const FOLDERS: Record<string, string> = {
 type Writing = { type: string; slug: string; content: string; append?: boolean; frontmatter: Frontmatter };
 
 const DERIVED_SLUG_CHARS = 30;
-const INJECTION =
-  /ignore\s+(all\s+)?(previous|prior|all)\s+instructions|you are now the system|disregard all prior|<script|javascript:/i;
+const INJECTIONS = [
+  /ignore\s+(all\s+)?(previous|prior|all)\s+instructions/i,
+  /you are now the system|disregard all prior|<script|javascript:/i,
+];
 /** Fields that become frontmatter as they are. */
 const KEPT = ["title", "core", "priority", "confidence", "epistemic", "contradicts", "backed_by"];
 const SPECIAL = /[^\p{L}\p{N} .,!?\-_\n#:()[\]{}'"]/gu;
@@ -46,14 +48,15 @@ export function save(store: Store, fields: Fields, call: Call): unknown {
   });
 }
 
-/** Writes a memory file. A given slug that exists is overwritten; one made from the text steps aside, except on 0.13. */
+/** Writes a memory file. A given slug that exists is overwritten; one made from the text steps aside (not on 0.13). */
 export function writeMemory(
   store: Store,
   { type, slug, content, append = false, frontmatter }: Writing,
 ): Fields & { file_path: string } {
   const folder = FOLDERS[type] ?? "inbox";
   const derived = slugify((content.split("\n")[0] ?? "").slice(0, DERIVED_SLUG_CHARS)) || String(store.now());
-  const name = slug !== "" ? slug : since(store, "0.14") ? freeName(store, `${folder}/${derived}`, content) : derived;
+  const free = since(store, "0.14") ? freeName(store, `${folder}/${derived}`, content) : derived;
+  const name = slug === "" ? free : slug;
   const file = `${folder}/${name}.md`;
   const old = store.memories.has(file) ? parseMemory(file, store.memories.get(file) ?? "") : undefined;
   // What describes the old text goes with it; 0.23 keeps the rest.
@@ -71,7 +74,8 @@ export function writeMemory(
   };
   const body = append && old ? appended(old, content, now) : content;
   store.memories.set(file, composed(fields, withFooter(body, strings(fields.entities))));
-  if (old) return saveAnswer(store, file, append ? "appended" : slug === "" ? "resaved" : "replaced");
+  if (old && append) return saveAnswer(store, file, "appended");
+  if (old) return saveAnswer(store, file, slug === "" ? "resaved" : "replaced");
   return saveAnswer(store, file, slug === "" && name !== derived ? "disambiguated" : "created");
 }
 
@@ -90,7 +94,8 @@ function filled(frontmatter: Frontmatter): Frontmatter {
 
 /** Why the server's security scan refuses a text, or undefined. */
 export function unsafe(content: string): string | undefined {
-  if (INJECTION.test(content)) return "Security scan failed: Content matches injection pattern";
+  if (INJECTIONS.some((pattern) => pattern.test(content)))
+    return "Security scan failed: Content matches injection pattern";
   const share = (content.match(SPECIAL)?.length ?? 0) / Math.max(content.length, 1);
   return share > MAX_SPECIAL_SHARE
     ? "Security scan failed: Content has unusually high ratio of special characters"

@@ -1,5 +1,5 @@
-// POST /search of the stand-in Palinode. Scores are those of embedding.ts, so a test can tell from the words of a prompt
-// what will be found.
+// POST /search of the stand-in Palinode. Scores are those of embedding.ts, so a test can tell from the words of a
+// prompt what will be found.
 import { createHash } from "node:crypto";
 import { embed, wordsOf } from "./embedding.ts";
 import type { Chunk, Memory } from "./memory.ts";
@@ -32,9 +32,9 @@ const KEYWORD_SCALE = 25;
 const RELATIVE_FLOOR = { keyword: 0.4, vector: 0.85 };
 const STOP_WORDS = new Set(
   (
-    "a an the and or but if of in on at to for from by with about as into is are was were be been do does did have has had " +
-    "i me my we our you your he she it its they this that these those what which who how many much when where why will " +
-    "would should can could must not no so than too very just also there here"
+    "a an the and or but if of in on at to for from by with about as into is are was were be been do does did have " +
+    "has had i me my we our you your he she it its they this that these those what which who how many much when " +
+    "where why will would should can could must not no so than too very just also there here"
   ).split(" "),
 );
 
@@ -82,7 +82,9 @@ export function ranked(store: Store, query: Query, chunks: Chunk[], context: rea
   const keywords: Scores = (query.hybrid ?? store.hybrid) ? keywordArm(store, query, chunks) : new Map();
   const fused: Scores = new Map();
   for (const arm of [vectors, keywords]) {
-    [...arm.keys()].forEach((chunk, rank) => fused.set(chunk, (fused.get(chunk) ?? 0) + 0.5 / (RRF_RANKS + rank + 1)));
+    for (const [rank, chunk] of [...arm.keys()].entries()) {
+      fused.set(chunk, (fused.get(chunk) ?? 0) + 0.5 / (RRF_RANKS + rank + 1));
+    }
   }
   const best = Math.max(...fused.values());
   const hits = [...fused].map(([chunk, rank]) => ({

@@ -92,7 +92,7 @@ function entryOf(store: Store, session: Session, source: string): string {
   ].join("\n");
 }
 
-/** Returns the path of the session's own file, named after the summary, or null: a refusal of this save is swallowed. */
+/** Returns the path of the session's own file, named after the summary, or null: a refused save is swallowed. */
 function writeSession(store: Store, session: Session, { project, day, entry, source }: Note): string | null {
   if ((complaint(entry, "content") ?? unsafe(entry)) !== undefined) return null;
   const hash = createHash("sha256").update(session.summary).digest("hex").slice(0, 8);

@@ -92,7 +92,7 @@ function isCoolingDown(store: Store, { last_fired, cooldown_hours }: Trigger): b
   return store.now() - Date.parse(last_fired) < cooldown_hours * HOUR_MS;
 }
 
-/** A trigger does not fire when its memory is gone or hidden (since 0.21), retired (0.22) or another project's (0.23). */
+/** No trigger fires whose memory is gone or hidden (since 0.21), retired (0.22) or another project's (0.23). */
 function isDeliverable(store: Store, file: string, project: string | null): boolean {
   if (!since(store, "0.21")) return true;
   const path = [file, `${file}.md`].find((name) => store.memories.has(name));

@@ -137,7 +137,7 @@ test("the same entries give the same bytes", () => {
     assert.deepEqual(renderBlock(RECALL_TITLE, structuredClone(entries), 700), renderBlock(RECALL_TITLE, entries, 700));
 });
 
-/** A block is fenced, well-formed, without empty lines, made of whole lines or marked ones, and says what it left out. */
+/** A block is fenced, well-formed, without empty lines, of whole lines or marked ones, and says what it left out. */
 function assertSound({ text, shown, leftOut }: Block, entries: readonly Entry[], whole: Block, max: number) {
   const at = `at ${max}: ${text}`;
   assert.ok(text.startsWith("<palinode-memory>\n") && text.endsWith("\n</palinode-memory>"), at);

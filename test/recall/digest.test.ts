@@ -24,7 +24,7 @@ const STANDING: MemoryInput[] = [
   ...[21, 22, 23, 24].map((day) => memory(`inbox/a${day}.md`, "ActionItem", day, `Open item of day ${day}`)),
 ];
 
-test("the digest tells where the project stands: at most three of each kind, newest first, after the core memories", async (t) => {
+test("where the project stands comes after the core memories: at most three of each kind, newest first", async (t) => {
   const { chat, memory: recalled } = await openScene(t, { server: { memories: [PNPM, ...STANDING] } });
   chat.say("ok");
   const [digest] = await recalled();
@@ -90,7 +90,7 @@ test("core memories come first in the cap, and what is left out is said", async 
   );
 });
 
-test("when priming is slow the core memories come in time, and where the project stands comes late, once", async (t) => {
+test("with slow priming the core memories come in time, and where the project stands comes late, once", async (t) => {
   const {
     chat,
     memory: recalled,

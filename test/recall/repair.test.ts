@@ -1,11 +1,12 @@
-// Recall after a failed command: what counts as failed, what is searched, where the block goes, and that it costs no more
-// than it may.
+// Recall after a failed command: what counts as failed, what is searched, where the block goes, and that it costs no
+// more than it may.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { newestPrompt } from "../../src/cline/prompt.ts";
 import { failuresIn } from "../../src/recall/repair.ts";
 import { createEntry, replay } from "../../src/recall/replay.ts";
 import { commandOutput, createChat, injected, type Message, sharedPrefix, textOf } from "../helpers/chat.ts";
+import { linesLike } from "../helpers/pattern.ts";
 import { filesBelow, openScene, until } from "../helpers/scene.ts";
 
 const COMMAND = "npm test checkout";
@@ -36,7 +37,13 @@ test("a failed command is recalled for, right after its result, and stays there"
   const block = second.at(-1);
   assert.match(
     textOf(block),
-    /^<palinode-memory>\n## Palinode recall \(failed command\)\n.+\n### Related memories\n- \[insights\/checkout-502\.md\]/,
+    linesLike(
+      /^<palinode-memory>/,
+      /## Palinode recall \(failed command\)/,
+      /.+/,
+      /### Related memories/,
+      /- \[insights\/checkout-502\.md\]/,
+    ),
   );
   assert.deepEqual([block?.role, block?.metadata], ["user", { kind: "palinode-recall" }]);
   assert.equal(second.at(-2)?.role, "tool");
@@ -193,7 +200,7 @@ test("what is no failure of the agent's work is none", () => {
   assert.deepEqual(failuresOf("The Palinode server does not answer", { name: "palinode_search", isError: true }), []);
 });
 
-test("the query holds what tells: no colours, stack frames, times, temporary paths or secrets, at most 500 characters", () => {
+test("the query, at most 500 characters, has no colours, stack frames, times, temporary paths or secrets", () => {
   const noise = [
     "\u001b[31m2026-11-30T10:11:12.345Z TypeError: cannot read properties of undefined (reading 'id')\u001b[39m",
     "    at Object.<anonymous> (/home/ann/shop/src/checkout.ts:12:5)",
@@ -225,7 +232,9 @@ test("the query holds what tells: no colours, stack frames, times, temporary pat
 
 test("a secret that stands where a long output is cut is not sent in half", () => {
   for (let shift = 0; shift < 60; shift += 1) {
-    const output = `Error: broken\n${"x".repeat(15_000)}${"y".repeat(4_990 + shift)} {"password":"hunter2hunter2hunter2","error":"failed"} ${"z".repeat(9_960)} error`;
+    const before = `Error: broken\n${"x".repeat(15_000)}${"y".repeat(4_990 + shift)}`;
+    const secret = '{"password":"hunter2hunter2hunter2","error":"failed"}';
+    const output = `${before} ${secret} ${"z".repeat(9_960)} error`;
     const [failure] = failuresOf(commandOutput("npm test", output, 1));
     assert.ok(!failure?.query.includes("hunter2"), `${shift}: ${failure?.query}`);
   }

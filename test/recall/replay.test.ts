@@ -431,7 +431,9 @@ for (const ids of ["all", "prompts", "none"] as const) {
       let late = 0;
       for (const { transcript, request } of conversation(random, ids)) {
         const before = player.ledger;
-        const messages = player.send({ transcript, request }, random() < 0.15 ? `LATE ${(late += 1)}` : undefined);
+        const isLate = random() < 0.15;
+        if (isLate) late += 1;
+        const messages = player.send({ transcript, request }, isLate ? `LATE ${late}` : undefined);
         hosts.push(request);
         sent.push(messages);
         assertLegal(messages, request);
@@ -472,7 +474,8 @@ test("a long conversation costs time in proportion to its length, with ids and w
         const spent = Math.min(measure(), measure(), measure());
         assert.ok(
           spent <= limit,
-          `${turns} turns ${ids ? "with" : "without"} ids, ${text ?? "texts of their own"}: ${spent.toFixed(0)} ms after ${before.toFixed(0)} ms for a quarter`,
+          `${turns} turns ${ids ? "with" : "without"} ids, ${text ?? "texts of their own"}: ` +
+            `${spent.toFixed(0)} ms after ${before.toFixed(0)} ms for a quarter`,
         );
         before = spent;
       }
@@ -500,7 +503,7 @@ test("a request without anything new reads no message's content where the host g
   assert.ok(reads < 50, `${reads} reads`);
 });
 
-/** A conversation as a sequence of requests: turns with tool loops, steering, hook context, retries, undo and compaction. */
+/** A conversation as requests: turns with tool loops, steering, hook context, retries, undo and compaction. */
 function* conversation(random: () => number, ids: "all" | "prompts" | "none"): Generator<Required<Call>> {
   const transcript: Message[] = [];
   let dropped = 0;
@@ -576,7 +579,8 @@ function assertExtends(
     extended += 1;
     assert.ok(
       startsWith(sent[index]!, sent[index - 1]!, view),
-      `${label} request ${index + 1} does not extend the one before:\n${describe(sent[index - 1]!)}\n${describe(sent[index]!)}`,
+      `${label} request ${index + 1} does not extend the one before:\n` +
+        `${describe(sent[index - 1]!)}\n${describe(sent[index]!)}`,
     );
   }
   return extended;
@@ -690,7 +694,10 @@ function result(id: string, toolCallId: string, output = "ok"): Message {
 
 function randomFrom(seed: number): () => number {
   let state = seed * 7919 + 1;
-  return () => (state = (state * 48271) % 2147483647) / 2147483647;
+  return () => {
+    state = (state * 48271) % 2147483647;
+    return state / 2147483647;
+  };
 }
 
 function deepFreeze<T>(value: T): T {

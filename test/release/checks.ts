@@ -1,4 +1,4 @@
-// What has to hold of a release. Each check returns a word on what it found, or throws what is wrong and what to change.
+// What has to hold of a release. Each check returns a word on what it found, or throws what to change.
 import assert from "node:assert/strict";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -125,7 +125,7 @@ export async function installsAsReadmeSays(): Promise<string> {
   });
 }
 
-/** The packed tarball, served by a registry on loopback: `cline plugin install` takes it, and a session is told memory. */
+/** The packed tarball, from a registry on loopback: `cline plugin install` takes it, and a session is told memory. */
 export async function installsInCline(): Promise<string> {
   const { parts, skip } = await install();
   if (parts === undefined) throw new Error(skip);

@@ -110,7 +110,7 @@ async function ask(scene: Scene, words: string): Promise<{ blocks: string[]; ms:
   return { blocks, ms, requests: scene.server.requests.length - before };
 }
 
-test("with a hung server the first three prompts wait for the deadline and no later one does, also after a restart", async (t) => {
+test("with a hung server three prompts wait for the deadline, and no later one, also after a restart", async (t) => {
   const scene = await openScene(t, {
     context: { session: { sessionId: "1796000000000_hung" } },
     env: { PALINODE_CLINE_HOOK_DEADLINE_MS: "1000" },

@@ -17,7 +17,7 @@ test("a killed worker, a fresh process and another conversation id give the same
   assert.deepEqual(await model(), before);
   assert.deepEqual(await model(chat, restart()), before);
   const resumed = createChat({ conversationId: "conv_2", agentId: "agent_2" });
-  chat.messages.forEach((message) => resumed.add(message));
+  for (const message of chat.messages) resumed.add(message);
   const after = await model(resumed, restart());
   assert.deepEqual(wire(after), wire(before));
   assert.equal(server.requests.length, asked);

@@ -7,8 +7,16 @@ import test, { type TestContext } from "node:test";
 import { realFolder } from "../../src/base/files.ts";
 import { projectOf, slugOf } from "../../src/settings/project.ts";
 
-const ORIGIN =
-  '[core]\n\tbare = false\n[remote "origin"]\n\turl = https://example.com/acme/Web-Shop.git\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n[branch "main"]\n\tremote = origin\n';
+const ORIGIN = [
+  "[core]",
+  "\tbare = false",
+  '[remote "origin"]',
+  "\turl = https://example.com/acme/Web-Shop.git",
+  "\tfetch = +refs/heads/*:refs/remotes/origin/*",
+  '[branch "main"]',
+  "\tremote = origin",
+  "",
+].join("\n");
 
 test("the setting wins over everything, with or without its prefix", () => {
   assert.deepEqual(
@@ -230,7 +238,10 @@ test("slugOf makes what every route of the server takes", () => {
 
 test("slugOf gives a slug or nothing for any text", () => {
   let seed = 1;
-  const random = () => (seed = (seed * 48271) % 2147483647) / 2147483647;
+  const random = () => {
+    seed = (seed * 48271) % 2147483647;
+    return seed / 2147483647;
+  };
   for (let round = 0; round < 5000; round += 1) {
     const text = Array.from(
       { length: Math.floor(random() * 120) },

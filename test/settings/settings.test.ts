@@ -64,14 +64,16 @@ test("every setting is read from its variable", () => {
   assert.deepEqual(problems, []);
 });
 
+/** Returns a setting's default as its variable would hold it. */
+function asVariable(key: string, fallback: unknown): string {
+  if (key === "token" || key === "project") return "other";
+  if (key === "recallTimeoutMs") return "4";
+  return String(typeof fallback === "boolean" ? Number(fallback) : fallback);
+}
+
 test("every option beats its variable", () => {
   for (const [variable, key, fallback, text, value] of TABLE) {
-    const other = {
-      [variable]:
-        key === "token" || key === "project"
-          ? "other"
-          : String(fallback === true ? 1 : fallback === false ? 0 : key === "recallTimeoutMs" ? 4 : fallback),
-    };
+    const other = { [variable]: asVariable(key, fallback) };
     assert.equal(
       readConfig({ [key]: value }, other).config[key],
       value,

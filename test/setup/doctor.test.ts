@@ -57,7 +57,7 @@ test("the words for people have no colours in a pipe, and end with what to start
   );
 });
 
-test("nothing is asked that changes memory, counts as recall or starts a cooldown, and nothing is made on disk", async (t) => {
+test("nothing asked changes memory, counts as recall or starts a cooldown, and nothing is made on disk", async (t) => {
   const { home, server } = await arrange(t);
   await examine(home);
   assert.deepEqual(server.requests.map(({ method, path }) => `${method} ${path}`).sort(), [
@@ -67,7 +67,7 @@ test("nothing is asked that changes memory, counts as recall or starts a cooldow
     "POST /controls/check",
     "POST /search",
   ]);
-  const { mode, limit } = server.calls("/search")[0]?.body as Record<string, unknown>;
+  const { mode, limit } = server.calls("/search")[0]!.body as Record<string, unknown>;
   assert.deepEqual([mode, limit], ["passive", 1]);
   assert.deepEqual(readdirSync(home.clineDir), ["plugins"]);
 });
@@ -98,7 +98,7 @@ test("a server that is away is started where it is installed, on the port that i
   assert.equal(find(checks, "server").fix, `PALINODE_API_PORT=${new URL(url).port} palinode-api`);
 });
 
-test("at an address that somebody chose the address is to be checked where it was set, at the usual one the server is to be installed", async (t) => {
+test("for a chosen address its setting is to be checked, for the usual one a server to be installed", async (t) => {
   const home = createHome(t);
   const file = home.write(".cline/palinode.json", JSON.stringify({ apiUrl: await nowhere() }));
   const chosen = find((await examine(home)).checks, "server");
@@ -374,7 +374,7 @@ test("what Cline passes over does not count as installed", async (t) => {
   assert.deepEqual([off.code, find(off.checks, "plugin").fix], [1, "cline config"]);
 });
 
-test("copies are found where Cline finds them, the one it loads is named, and each other one is in the way", async (t) => {
+test("copies are found where Cline finds them: the one it loads is named, each other is in the way", async (t) => {
   const { home } = await arrange(t);
   const folder = home.write(".cline/plugins/palinode/dist/palinode.js", called("0.0.5"));
   home.write(

@@ -184,7 +184,8 @@ test("uninstall with a copy elsewhere says that memory stays loaded, and what ta
   assert.equal(only.code, 1);
   assert.ok(
     only.stdout.includes(
-      `Memory stays loaded from ${installed} (0.0.8); to take that one out: cline plugin uninstall '${join(home.home, folder)}'\n`,
+      `Memory stays loaded from ${installed} (0.0.8); ` +
+        `to take that one out: cline plugin uninstall '${join(home.home, folder)}'\n`,
     ),
     only.stdout,
   );
