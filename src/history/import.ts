@@ -7,9 +7,11 @@ import { fileStem, noState, openState, type State } from "../base/store.ts";
 import { digestOf } from "../base/text.ts";
 import { type Client, createClient, PalinodeError, type Reason, reasonOf } from "../server/index.ts";
 import { readConfig } from "../settings/index.ts";
-import { CHOICE, candidates, projectNamer, readChoice, readCount, warner } from "./list.ts";
-import { attempt, type PastSession, readSession, type Warn } from "./sessions.ts";
+import { CHOICE, candidates, projectNamer, readChoice, readCount } from "./choose.ts";
+import { readSession } from "./read.ts";
+import type { PastSession } from "./sessions.ts";
 import { memoryOf } from "./snapshot.ts";
+import { attempt, type Warn, warnOn } from "./warn.ts";
 
 /** Without `--all`, the newest so many. */
 const DEFAULT_LIMIT = 500;
@@ -179,7 +181,7 @@ export const importCommand: Command = {
 
 function liveImporter(shell: Shell, values: Values, project: string, signal: AbortSignal): Importer {
   const { config, problems } = readConfig(null, shell.env, shell.cwd);
-  const warn = warner(shell);
+  const warn = warnOn(shell);
   problems.forEach((problem) => warn(problem));
   let quietMs = 0;
   return {

@@ -20,7 +20,8 @@ import test from "node:test";
 import { textsOf } from "../../src/cline/messages.ts";
 import { bareWords } from "../../src/cline/prompt.ts";
 import { workOf } from "../../src/cline/work.ts";
-import { findSessions, readSession } from "../../src/history/sessions.ts";
+import { findSessions } from "../../src/history/find.ts";
+import { readSession } from "../../src/history/read.ts";
 import { EXTENSION, LEGACY_TASK, openHome, type Ran } from "../helpers/past.ts";
 import { startPalinode } from "../palinode/server.ts";
 
