@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import type { Shell } from "../base/shell.ts";
 
-/** Returns the exit code of `cline`, or 1 when it could not be started: then `line`, if any, is what to type instead. */
+/** Returns the exit code of `cline`, or 1 when it could not be started: then the user is told to type `line`. */
 export function startCline(shell: Shell, args: readonly string[], cwd: string, line: string): Promise<number> {
   const isWindows = process.platform === "win32";
   const options = { cwd, env: shell.env, stdio: "inherit", shell: isWindows } as const;

@@ -5,7 +5,9 @@ import { join } from "node:path";
 import test, { type TestContext } from "node:test";
 import { openState } from "../../src/base/store.ts";
 import { findSessions } from "../../src/history/find.ts";
-import { type Importer, importSessions } from "../../src/history/import.ts";
+import { openImportLedger } from "../../src/history/import-ledger.ts";
+import { createSend } from "../../src/history/import-send.ts";
+import { importSessions } from "../../src/history/import-sessions.ts";
 import { readSession } from "../../src/history/read.ts";
 import { memoryOf } from "../../src/history/snapshot.ts";
 import type { Client } from "../../src/server/client.ts";
@@ -275,27 +277,30 @@ test("an interrupt ends the import cleanly, and the next run goes on", async (t)
 
 test("thirty writes go out in any minute, not more, and the order holds", async (t) => {
   const times: number[] = [];
-  const { importer, clock } = await unit(t, 75, { post: async () => (times.push(clock.now()), RECEIPT) });
+  const { importer, clock } = await unit(t, 75, {
+    post: async () => {
+      times.push(clock.now());
+      return RECEIPT;
+    },
+  });
   const counts = await importSessions(findSessions(importer.env, assert.fail), importer);
   assert.deepEqual([counts.sent, times.length], [75, 75]);
-  times.forEach((at, index) =>
-    assert.ok(times.filter((other) => other >= at && other < at + 60_000).length <= 30, `${index} at ${at}`),
-  );
+  for (const [index, at] of times.entries())
+    assert.ok(times.filter((other) => other >= at && other < at + 60_000).length <= 30, `${index} at ${at}`);
   assert.ok(clock.now() < 130_000, `${clock.now()}`);
 });
 
 test("a limit is obeyed as long as the server says, and the session is not lost", async (t) => {
   let quietMs = 0;
   const posts: number[] = [];
-  const { importer, clock } = await unit(t, 2, {
-    post: async () => {
-      posts.push(clock.now());
-      quietMs = 90_000;
-      if (posts.length === 1) throw new PalinodeError("/save", "rate-limited", 429);
-      return RECEIPT;
-    },
-  });
-  const counts = await importSessions(findSessions(importer.env, assert.fail), { ...importer, quietMs: () => quietMs });
+  const post = async () => {
+    posts.push(clock.now());
+    quietMs = 90_000;
+    if (posts.length === 1) throw new PalinodeError("/save", "rate-limited", 429);
+    return RECEIPT;
+  };
+  const { importer, clock } = await unit(t, 2, { post }, () => quietMs);
+  const counts = await importSessions(findSessions(importer.env, assert.fail), importer);
   assert.deepEqual([counts.sent, counts.refused, posts], [2, 0, [0, 90_000, 90_000]]);
 });
 
@@ -306,26 +311,23 @@ test("more quiet than five minutes is not waited for", async (t) => {
     [2 ** 31, { sent: 0, refused: 1, stopped: "rate-limited", left: 1 }],
   ] as const) {
     let posts = 0;
-    const { importer, clock, told } = await unit(t, 2, {
-      post: async () => {
-        posts += 1;
-        if (posts === 1) throw new PalinodeError("/save", "rate-limited", 429);
-        return RECEIPT;
-      },
-    });
-    const counts = await importSessions(findSessions(importer.env, assert.fail), {
-      ...importer,
-      quietMs: () => quietMs,
-    });
+    const post = async () => {
+      posts += 1;
+      if (posts === 1) throw new PalinodeError("/save", "rate-limited", 429);
+      return RECEIPT;
+    };
+    const { importer, clock, warnings } = await unit(t, 2, { post }, () => quietMs);
+    const counts = await importSessions(findSessions(importer.env, assert.fail), importer);
     assert.deepEqual(counts, { unchanged: 0, too_short: 0, broken: 0, ...expected });
     assert.equal(clock.now(), expected.sent === 2 ? 300_000 : 0);
-    if (expected.sent === 0) assert.match(told.at(-1)!, /stopped with 1 left: the server wants quiet; try again later/);
+    if (expected.sent === 0)
+      assert.match(warnings.at(-1)!, /stopped with 1 left: the server wants quiet; try again later/);
   }
 });
 
 test("trouble that is not a session's own ends the import after three in a row", async (t) => {
   let posts = 0;
-  const { importer, told } = await unit(t, 9, {
+  const { importer, warnings } = await unit(t, 9, {
     post: async () => {
       posts += 1;
       if (posts !== 2) throw new PalinodeError("/save", "bad-response", 500);
@@ -334,7 +336,7 @@ test("trouble that is not a session's own ends the import after three in a row",
   });
   const counts = await importSessions(findSessions(importer.env, assert.fail), importer);
   assert.deepEqual([counts.sent, counts.refused, posts], [1, 4, 5]);
-  assert.match(told.at(-1)!, /stopped with 4 left/);
+  assert.match(warnings.at(-1)!, /stopped with 4 left/);
 });
 
 test("progress is a line per twenty where no terminal is", async (t) => {
@@ -454,27 +456,31 @@ async function open(
   return { home, server, run };
 }
 
-async function unit(t: TestContext, count: number, client: Pick<Client, "post">) {
+async function unit(t: TestContext, count: number, client: Pick<Client, "post">, quietMs = () => 60_000) {
   const home = openHome(t);
   for (let index = 0; index < count; index += 1) home.session(`s${index}`, ["one", "x", "two"]);
   let now = 0;
-  const clock = { now: () => now, wait: async (ms: number) => void (now += ms) };
-  const told: string[] = [];
-  const importer: Importer & { env: Record<string, string> } = {
+  const clock = {
+    now: () => now,
+    wait: async (ms: number) => {
+      now += ms;
+    },
+  };
+  const warnings: string[] = [];
+  const warn = (text: string): void => void warnings.push(text);
+  const { signal } = new AbortController();
+  const importer = {
     env: home.env,
-    client: { get: assert.fail, ...client },
-    state: openState(join(home.folder, "state")),
-    folder: "imports/x",
-    clock,
-    signal: new AbortController().signal,
+    send: createSend({ client, clock, signal, quietMs, warn }),
+    ledger: openImportLedger(openState(join(home.folder, "state")), "http://127.0.0.1"),
+    signal,
     minPrompts: 2,
     projectFor: () => "p",
     project: "",
-    warn: (text) => void told.push(text),
-    quietMs: () => 60_000,
+    warn,
     onDone: () => undefined,
   };
-  return { importer, clock, told };
+  return { importer, clock, warnings };
 }
 
 test("signs and rules are taken out of what the server would refuse, and no words with them", async (t) => {
