@@ -97,10 +97,13 @@ test("a dry run prints what would be sent, asks no server and leaves no mark", a
   const { home, server, run } = await open(t);
   home.recordings();
   const ran = await run(["--dry-run"]);
-  assert.match(
-    ran.out,
-    /cline-session-1796044586994-tt0np[\s\S]*"resume":"cd \/home\/example\/shop[\s\S]*Now explain the retry policy[\s\S]*would send 3, unchanged 0/,
-  );
+  const inOrder = [
+    /cline-session-1796044586994-tt0np/,
+    /"resume":"cd \/home\/example\/shop/,
+    /Now explain the retry policy/,
+    /would send 3, unchanged 0/,
+  ];
+  assert.match(ran.out, new RegExp(inOrder.map(({ source }) => source).join("[\\s\\S]*")));
   const json = JSON.parse((await run(["--dry-run", "--json"])).out);
   assert.deepEqual([json.would_send.length, json.unchanged, server.requests.length], [3, 0, 0]);
   assert.match((await run()).out, /sent 3/);
@@ -512,6 +515,11 @@ test("signs and rules are taken out of what the server would refuse, and no word
 
 test("a failure without an exit code is told as one, and thinking ahead of an answer is not told", async (t) => {
   const { home, server, run } = await open(t);
+  const answer = [
+    "<thinking>hush</thinking>",
+    "Decision - use a clock that can be moved.",
+    "A model writes `<think>` first, and `</think>` last.",
+  ];
   const use = { type: "tool_use", id: "c", name: "run_commands", input: { commands: ["sleep 99"] } };
   const result = {
     type: "tool_result",
@@ -525,15 +533,7 @@ test("a failure without an exit code is told as one, and thinking ahead of an an
       { role: "assistant", content: [use] },
       { role: "user", content: [result] },
       { role: "user", content: "two" },
-      {
-        role: "assistant",
-        content: [
-          {
-            type: "text",
-            text: "<thinking>hush</thinking>\nDecision - use a clock that can be moved.\nA model writes `<think>` first, and `</think>` last.",
-          },
-        ],
-      },
+      { role: "assistant", content: [{ type: "text", text: answer.join("\n") }] },
     ],
   });
   await run();
@@ -552,7 +552,7 @@ test("a file of anything but messages is named as lost", async (t) => {
   assert.match(out, /broken 1/);
 });
 
-test("a touched or copied task of the extension that no list dates is not sent again, and is found by when it was touched", async (t) => {
+test("a touched or copied task that no list dates is not sent again, and is found by when it was touched", async (t) => {
   const { home, run } = await open(t);
   const file = home.task(`.config/Code/${EXTENSION}`, "1700000000001", [
     { role: "user", content: "<task>\none\n</task>" },
