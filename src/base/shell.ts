@@ -1,4 +1,4 @@
-// What a command of the command line gets and gives back. Commands print through it alone, so that a test passes its own.
+// What a command of the command line gets and gives back. Commands print through it alone: a test passes its own.
 import { fileURLToPath } from "node:url";
 import { type ParseArgsConfig, stripVTControlCharacters, styleText } from "node:util";
 

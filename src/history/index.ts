@@ -1,4 +1,5 @@
 // The sessions that Cline left on disk.
+export { handoff } from "./handoff.ts";
 export { importCommand } from "./import.ts";
 export { history } from "./list.ts";
-export { handoff, resume } from "./resume.ts";
+export { resume } from "./resume.ts";

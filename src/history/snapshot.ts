@@ -1,13 +1,16 @@
-// What a past session becomes as a memory: the body of `POST /save`, in words the server takes (palinode-api.md, 2.9, 2.10).
+// What a past session becomes as a memory: the body of `POST /save`, in words the server takes (palinode-api.md, 2.9,
+// 2.10).
 import { createHash } from "node:crypto";
 import { asRecord } from "../base/json.ts";
 import { clipMarked, clipMiddle } from "../base/text.ts";
 import { isoTime, localTime } from "../base/time.ts";
 import { described, lastAnswer, listed } from "../capture/index.ts";
-import { type Message, textsOf, workOf } from "../cline/index.ts";
+import { type Message, type Outcome, textsOf, workOf } from "../cline/index.ts";
 import { safe, safeText } from "../server/index.ts";
-import { lastAt, type ReadSession, resumeLine, wordsOf } from "./sessions.ts";
+import { lastAt, promptCount, type ReadSession, resumeLine } from "./sessions.ts";
+import { wordsOf } from "./titles.ts";
 
+const PROMPTS = "Prompts";
 const MAX_BODY_CHARS = 6000;
 const MAX_PROMPT_CHARS = 300;
 const MIN_PROMPT_CHARS = 80;
@@ -28,8 +31,9 @@ const SIGN = /[^\p{L}\p{M}\p{N} .,!?\-_\n#:()[\]{}'"]/gu;
 /** A rule of the same sign; three of them say as much. */
 const RULE = /([^\p{L}\p{N}\s])\1{7,}/gu;
 
+/** `Decision: …`, or the heading of a list of them: nothing stands behind that. */
 const DECISION =
-  /^[\s>*_#\d.-]{0,12}(?:key )?(?:decisions?|decided)(?: made| \d+)?[*_]{0,2}\s{0,3}(?:(?:[:–—]|-\s)[*_\s]{0,4}(.*))?$/i;
+  /^[\s>*_#\d.-]{0,12}(?:key )?deci(?:sions?|ded)(?: made| \d+)?[*_]{0,2}\s{0,3}(?:(?:[:–—]|-\s)[*_\s]{0,4}(.*))?$/i;
 const BULLET = /^\s*(?:[-*•]|\d+[.)])\s+(.+)$/;
 
 /** Returns the body of `POST /save` for a session: redacted, at most 6,000 characters, under a slug of its own. */
@@ -58,82 +62,93 @@ export function memoryOf(session: ReadSession, project: string): Record<string, 
 function slugFor(id: string): string {
   const slug = `cline-session-${id.toLowerCase().replace(/[^a-z0-9]+/g, "-")}`;
   if (CLINE_ID.test(id)) return slug;
-  return `${slug.slice(0, MAX_SLUG_CHARS).replace(/-+$/, "")}-${createHash("sha256").update(id).digest("hex").slice(0, 8)}`;
+  const digest = createHash("sha256").update(id).digest("hex").slice(0, 8);
+  return `${slug.slice(0, MAX_SLUG_CHARS).replace(/-+$/, "")}-${digest}`;
 }
 
 /** Returns what a session was about and what came of it, as safe lines of at most 6,000 characters. */
 export function bodyOf(session: ReadSession): string {
   const sections = sectionsOf(session);
-  // As it is, else without what the server counts as signs; last of all the accents, which it counts too.
-  const drafts = [undefined, SIGN, SPECIAL].map((signs) =>
-    joined(signs === undefined ? sections : sections.map(([label, text]) => [label, calm(text, signs)])),
-  );
+  // As it is, else without what the server counts as signs; last of all without accents, which it counts too.
+  const drafts = [textFrom(sections), withoutSigns(sections, SIGN), withoutSigns(sections, SPECIAL)];
   return clipMarked(drafts.find((text) => !isNoisy(text)) ?? drafts.at(-1) ?? "", MAX_BODY_CHARS);
 }
 
-/** What each part says, behind its label. */
-function sectionsOf(session: ReadSession): (readonly [label: string, text: string])[] {
+interface Section {
+  /** Stands in a line of its own above the text; without it the text is one line that is never cut. */
+  readonly label?: string;
+  readonly text: string;
+}
+
+function sectionsOf(session: ReadSession): Section[] {
   const { prompts, messages, title, summary } = session;
-  const asked = prompts.map((prompt) => short(safe(wordsOf(prompt)))).filter((words) => words !== "");
-  const promptChars = Math.min(
-    MAX_PROMPT_CHARS,
-    Math.max(MIN_PROMPT_CHARS, Math.floor(MAX_PROMPTS_CHARS / asked.length) - 3),
-  );
+  const ended = `Cline session of ${localTime(lastAt(session))}, ${promptCount(session)}.`;
   return [
-    [
-      "",
-      `Cline session of ${localTime(lastAt(session))}, ${prompts.length} ${prompts.length === 1 ? "prompt" : "prompts"}. Resume: ${safe(resumeLine(session))}`,
-    ],
-    ["", `Topic: ${safe(title)}`],
-    ["Prompts", clipMiddle(bullets(asked.map((words) => clipMarked(words, promptChars))), MAX_PROMPTS_CHARS)],
-    ["Done", bullets(doneIn(messages))],
-    ["Decisions", bullets(decisionsIn(messages))],
-    ["Last answer", short(safeText(lastAnswer(messages)))],
-    ["Summary", short(safeText(summary))],
+    { text: `${ended} Resume: ${safe(resumeLine(session))}` },
+    { text: `Topic: ${safe(title)}` },
+    { label: PROMPTS, text: promptList(prompts) },
+    { label: "Done", text: bullets(doneIn(messages)) },
+    { label: "Decisions", text: bullets(decisionsIn(messages)) },
+    { label: "Last answer", text: withShortRules(safeText(lastAnswer(messages))) },
+    { label: "Summary", text: withShortRules(safeText(summary)) },
   ];
+}
+
+/** Each prompt gets its share of the room; of too many the first and the last are kept. */
+function promptList(prompts: readonly Message[]): string {
+  const texts = prompts.map((prompt) => withShortRules(safe(wordsOf(prompt)))).filter((text) => text !== "");
+  const share = Math.floor(MAX_PROMPTS_CHARS / texts.length) - "- \n".length;
+  const maxChars = Math.min(MAX_PROMPT_CHARS, Math.max(MIN_PROMPT_CHARS, share));
+  return clipMiddle(bullets(texts.map((text) => clipMarked(text, maxChars))), MAX_PROMPTS_CHARS);
 }
 
 function doneIn(messages: readonly Message[]): string[] {
   const { outcomes, edited, read, errors } = workOf(messages);
-  const commands = outcomes
-    .filter((outcome) => outcome.isCommand)
-    .map((outcome) => `${described(outcome)}${outcome.isFailed && outcome.exitCode === undefined ? " (failed)" : ""}`);
-  const done = [
+  const commands = outcomes.filter((outcome) => outcome.isCommand).map(commandText);
+  const lines = [
     listed("edited", edited, MAX_LISTED),
     listed("ran", [...new Set(commands)], MAX_LISTED),
     listed("read", read, MAX_LISTED),
     ...errors.slice(-MAX_LISTED).map((error) => `error: ${clipMarked(safe(error), MAX_ERROR_CHARS)}`),
   ];
-  return done.filter((line) => line !== "").map(safe);
+  return lines.filter((line) => line !== "").map(safe);
 }
 
-function joined(sections: ReturnType<typeof sectionsOf>): string {
-  const told = sections.filter(([, text]) => text !== "");
-  return told
-    .map(([label, text]) =>
-      label === ""
-        ? text
-        : `${label}:\n${clipMarked(text, label === "Prompts" ? MAX_PROMPTS_CHARS : MAX_SECTION_CHARS)}`,
-    )
+function commandText(outcome: Outcome): string {
+  const isFailedSomehow = outcome.isFailed && outcome.exitCode === undefined;
+  return isFailedSomehow ? `${described(outcome)} (failed)` : described(outcome);
+}
+
+function textFrom(sections: readonly Section[]): string {
+  return sections
+    .filter(({ text }) => text !== "")
+    .map(sectionText)
     .join("\n");
+}
+
+function sectionText({ label, text }: Section): string {
+  if (label === undefined) return text;
+  return `${label}:\n${clipMarked(text, label === PROMPTS ? MAX_PROMPTS_CHARS : MAX_SECTION_CHARS)}`;
+}
+
+function withoutSigns(sections: readonly Section[], signs: RegExp): string {
+  return textFrom(sections.map((section) => ({ ...section, text: calm(section.text, signs) })));
 }
 
 /** Returns what the assistant itself marked as decided: `Decision: …`, or a list under such a heading. */
 function decisionsIn(messages: readonly Message[]): string[] {
-  const said = messages
-    .filter((message) => asRecord(message).role === "assistant")
-    .flatMap(textsOf)
-    .join("\n\n");
-  let isList = false;
-  const found = safeText(said)
-    .split("\n")
-    .flatMap((line) => {
-      const decision = DECISION.exec(line);
-      const item = isList ? BULLET.exec(line)?.[1] : undefined;
-      isList = decision ? !decision[1] : isList && (item !== undefined || line.trim() === "");
-      return decision?.[1] || item || [];
-    });
-  return [...new Set(found)];
+  const answers = messages.filter((message) => asRecord(message).role === "assistant").flatMap(textsOf);
+  const decisions = new Set<string>();
+  let isInList = false;
+  for (const line of safeText(answers.join("\n\n")).split("\n")) {
+    const marked = DECISION.exec(line);
+    const item = isInList ? BULLET.exec(line)?.[1] : undefined;
+    const decision = marked?.[1] || item;
+    if (decision) decisions.add(decision);
+    if (marked) isInList = !marked[1];
+    else if (item === undefined && line.trim() !== "") isInList = false;
+  }
+  return [...decisions];
 }
 
 function bullets(lines: readonly string[]): string {
@@ -148,7 +163,7 @@ function calm(text: string, signs: RegExp): string {
   return lines.filter((line) => /[\p{L}\p{N}]/u.test(line)).join("\n");
 }
 
-function short(text: string): string {
+function withShortRules(text: string): string {
   return text.replace(RULE, "$1$1$1");
 }
 

@@ -1,11 +1,11 @@
-// Stored messages in the shape of `cline.ts`. Those of the old editor extension hold tool calls as XML in the assistant's
-// text, and results as texts of the user's messages, with what the person said beside or inside them.
+// Stored messages in the shape that a host hands over. Those of the old editor extension hold tool calls as XML in the
+// assistant's text, and results as texts of the user's messages, with what the person said beside or inside them.
 // Source: recordings/sessions; the extension's core/prompts/responses.ts and core/assistant-message.
 import { asRecord, asText, textOf } from "../base/json.ts";
 import { type Message, partsOf, textsOf, withoutThinking } from "../cline/index.ts";
 
-/** Tools whose one argument is what the assistant says. */
-const SAYS: Readonly<Record<string, string>> = {
+/** Tools that carry what the assistant says to the person, and the argument it is in. */
+const SPEECH_ARGUMENTS: Readonly<Record<string, string>> = {
   attempt_completion: "result",
   plan_mode_respond: "response",
   ask_followup_question: "question",
@@ -28,23 +28,20 @@ type Part = Record<string, unknown>;
 export function storedMessage(raw: unknown): Message {
   const { content, ts, ...rest } = asRecord(raw);
   const parts = partsOf({ content }).flatMap(storedPart);
-  const spoken = parts.map((part) =>
-    part.type === "text" ? { ...part, text: withoutThinking(textOf(part.text)) } : part,
-  );
-  return { ...rest, createdAt: ts, content: rest.role === "assistant" ? spoken : parts };
+  return { ...rest, createdAt: ts, content: rest.role === "assistant" ? parts.map(partWithoutThinking) : parts };
 }
 
 /** Returns the messages of a task of the extension. */
 export function legacyMessages(raw: readonly unknown[]): Message[] {
-  // Calls of the newest assistant message that have no result yet.
-  let open: Part[] = [];
+  /** Calls of the newest assistant message; what follows answers them. */
+  let calls: Part[] = [];
   return raw.map(storedMessage).flatMap(({ role, createdAt, modelInfo, content }, index) => {
     const base = { role, createdAt, modelInfo: { id: asRecord(modelInfo).modelId } };
-    if (role !== "assistant") return userMessages(base, partsOf({ content }), open);
+    if (role !== "assistant") return userMessages(base, partsOf({ content }), calls);
     const parts = partsOf({ content }).flatMap((part) =>
-      part.type === "text" ? spokenAndCalled(textOf(part.text), index) : [part],
+      part.type === "text" ? speechAndCalls(textOf(part.text), index) : [part],
     );
-    open = parts.filter((part) => part.type === "tool-call");
+    calls = parts.filter((part) => part.type === "tool-call");
     return [{ ...base, content: parts }];
   });
 }
@@ -54,16 +51,31 @@ export function legacyCwd(raw: readonly unknown[]): string | undefined {
   return WORKSPACE.exec(raw.slice(0, 2).map(storedMessage).flatMap(textsOf).join("\n"))?.[1];
 }
 
+function partWithoutThinking(part: Part): Part {
+  return part.type === "text" ? { ...part, text: withoutThinking(textOf(part.text)) } : part;
+}
+
 function storedPart(part: Part): Part[] {
-  const { type, id, name, input, content } = part;
-  if (type === "tool_use") {
-    const said = asText(asRecord(input)[SAYS[textOf(name)] ?? ""]);
-    return [
-      said === undefined ? { type: "tool-call", toolCallId: id, toolName: name, input } : { type: "text", text: said },
-    ];
+  switch (part.type) {
+    case "text":
+      return [part];
+    case "tool_use":
+      return [storedCall(part)];
+    case "tool_result":
+      return [storedResult(part)];
+    default:
+      return [];
   }
-  if (type !== "tool_result") return type === "text" ? [part] : [];
-  return [resultPart(part.tool_use_id, name, withError(outputOf(content), asText(part.error)), part.is_error === true)];
+}
+
+function storedCall({ id, name, input }: Part): Part {
+  const speech = asText(asRecord(input)[SPEECH_ARGUMENTS[textOf(name)] ?? ""]);
+  if (speech !== undefined) return { type: "text", text: speech };
+  return { type: "tool-call", toolCallId: id, toolName: name, input };
+}
+
+function storedResult({ tool_use_id, name, content, error, is_error }: Part): Part {
+  return resultPart(tool_use_id, name, withError(outputOf(content), asText(error)), is_error === true);
 }
 
 /** An error beside the content is kept with it, unless it stands there too. */
@@ -86,18 +98,19 @@ function outputOf(content: unknown): unknown {
     .trim();
 }
 
-function spokenAndCalled(text: string, index: number): Part[] {
+/** Returns the parts of an assistant's text: what it says, and the calls that stand in it as XML. */
+function speechAndCalls(text: string, index: number): Part[] {
   const calls: Part[] = [];
-  const spoken = text.replace(TOOL_CALL, (_, toolName: string, body: string) => {
-    const said = SAYS[toolName];
-    if (said !== undefined) return argumentOf(body, said) ?? "";
+  const speech = text.replace(TOOL_CALL, (_, toolName: string, body: string) => {
+    const speechArgument = SPEECH_ARGUMENTS[toolName];
+    if (speechArgument !== undefined) return argumentOf(body, speechArgument) ?? "";
     const input = Object.fromEntries(
       ["path", "command", "input", "patch"].map((name) => [name, argumentOf(body, name)]),
     );
     calls.push({ type: "tool-call", toolCallId: `${index}-${calls.length}`, toolName, input });
     return "";
   });
-  return [{ type: "text", text: spoken.trim() }, ...calls];
+  return [{ type: "text", text: speech.trim() }, ...calls];
 }
 
 function argumentOf(body: string, name: string): string | undefined {
@@ -105,33 +118,49 @@ function argumentOf(body: string, name: string): string | undefined {
 }
 
 /** Returns up to two messages: what tools answered, and what the person said. */
-function userMessages(base: Message, parts: readonly Part[], open: readonly Part[]): Message[] {
-  const results: Part[] = parts.filter((part) => part.type === "tool-result");
-  const texts: string[] = [];
-  let last: { toolName: unknown; output: string } | undefined;
-  const written: { toolName: unknown; output: string }[] = [];
-  for (const text of textsOf({ content: parts })) {
-    const header = RESULT.exec(text);
-    if (header) written.push((last = { toolName: header[1], output: text.slice(header[0].length) }));
-    else if (NOTICE.test(text)) texts.push(...repliesIn(text));
-    else if (last === undefined || SPOKEN.test(text)) texts.push(text);
-    else last.output += text;
-  }
-  // The nth result of a tool answers its nth call.
-  const callIds = new Map<unknown, unknown[]>();
-  for (const { toolName, toolCallId } of open.toReversed()) {
-    const ids = callIds.get(toolName) ?? [];
-    ids.push(toolCallId);
-    callIds.set(toolName, ids);
-  }
-  for (const { toolName, output } of written) results.push(resultPart(callIds.get(toolName)?.pop(), toolName, output));
-  texts.push(...results.flatMap(({ output }) => (typeof output === "string" ? repliesIn(output) : [])));
-  return [
-    ...(results.length > 0 ? [{ ...base, role: "tool", content: results }] : []),
-    ...(texts.length > 0 ? [{ ...base, content: texts.map((text) => ({ type: "text", text })) }] : []),
-  ];
+function userMessages(base: Message, parts: readonly Part[], calls: readonly Part[]): Message[] {
+  const { results: written, words } = resultsAndWords(textsOf({ content: parts }));
+  const results = [...parts.filter((part) => part.type === "tool-result"), ...answersTo(calls, written)];
+  const texts = [...words, ...results.flatMap(({ output }) => (typeof output === "string" ? repliesIn(output) : []))];
+  const messages: Message[] = [];
+  if (results.length > 0) messages.push({ ...base, role: "tool", content: results });
+  if (texts.length > 0) messages.push({ ...base, content: texts.map((text) => ({ type: "text", text })) });
+  return messages;
 }
 
+/** A result as the extension writes it into a text: it names its tool, and not which call it answers. */
+interface WrittenResult {
+  readonly toolName: unknown;
+  output: string;
+}
+
+function resultsAndWords(texts: readonly string[]): { results: readonly WrittenResult[]; words: readonly string[] } {
+  const results: WrittenResult[] = [];
+  const words: string[] = [];
+  for (const text of texts) {
+    const header = RESULT.exec(text);
+    const open = results.at(-1);
+    if (header) results.push({ toolName: header[1], output: text.slice(header[0].length) });
+    else if (NOTICE.test(text)) words.push(...repliesIn(text));
+    else if (open === undefined || SPOKEN.test(text)) words.push(text);
+    else open.output += text;
+  }
+  return { results, words };
+}
+
+/** The nth result of a tool answers its nth call. */
+function answersTo(calls: readonly Part[], results: readonly WrittenResult[]): Part[] {
+  // Newest first, since only the end of a list is taken off in no time.
+  const idsByTool = new Map<unknown, unknown[]>();
+  for (const { toolName, toolCallId } of calls.toReversed()) {
+    const ids = idsByTool.get(toolName) ?? [];
+    ids.push(toolCallId);
+    idsByTool.set(toolName, ids);
+  }
+  return results.map(({ toolName, output }) => resultPart(idsByTool.get(toolName)?.pop(), toolName, output));
+}
+
+/** Returns a person's words inside a result or a notice, in their tags. */
 function repliesIn(text: string): string[] {
   return [...text.matchAll(REPLY)].map((match) => String(match[1]));
 }

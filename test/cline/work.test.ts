@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { type Message, toolCallsOf } from "../../src/cline/messages.ts";
 import { workOf } from "../../src/cline/work.ts";
-import { findSessions, readSession } from "../../src/history/sessions.ts";
+import { findSessions } from "../../src/history/find.ts";
+import { readSession } from "../../src/history/read.ts";
 import { legacyMessages, storedMessage } from "../../src/history/stored.ts";
 import { LEGACY_TASK, openHome } from "../helpers/past.ts";
 

@@ -4,8 +4,11 @@ import { rmSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import test, { type TestContext } from "node:test";
 import { openState } from "../../src/base/store.ts";
-import { type Importer, importSessions } from "../../src/history/import.ts";
-import { findSessions, readSession } from "../../src/history/sessions.ts";
+import { findSessions } from "../../src/history/find.ts";
+import { openImportLedger } from "../../src/history/import-ledger.ts";
+import { createSend } from "../../src/history/import-send.ts";
+import { importSessions } from "../../src/history/import-sessions.ts";
+import { readSession } from "../../src/history/read.ts";
 import { memoryOf } from "../../src/history/snapshot.ts";
 import type { Client } from "../../src/server/client.ts";
 import { PalinodeError } from "../../src/server/client.ts";
@@ -94,10 +97,13 @@ test("a dry run prints what would be sent, asks no server and leaves no mark", a
   const { home, server, run } = await open(t);
   home.recordings();
   const ran = await run(["--dry-run"]);
-  assert.match(
-    ran.out,
-    /cline-session-1796044586994-tt0np[\s\S]*"resume":"cd \/home\/example\/shop[\s\S]*Now explain the retry policy[\s\S]*would send 3, unchanged 0/,
-  );
+  const inOrder = [
+    /cline-session-1796044586994-tt0np/,
+    /"resume":"cd \/home\/example\/shop/,
+    /Now explain the retry policy/,
+    /would send 3, unchanged 0/,
+  ];
+  assert.match(ran.out, new RegExp(inOrder.map(({ source }) => source).join("[\\s\\S]*")));
   const json = JSON.parse((await run(["--dry-run", "--json"])).out);
   assert.deepEqual([json.would_send.length, json.unchanged, server.requests.length], [3, 0, 0]);
   assert.match((await run()).out, /sent 3/);
@@ -274,27 +280,30 @@ test("an interrupt ends the import cleanly, and the next run goes on", async (t)
 
 test("thirty writes go out in any minute, not more, and the order holds", async (t) => {
   const times: number[] = [];
-  const { importer, clock } = await unit(t, 75, { post: async () => (times.push(clock.now()), RECEIPT) });
+  const { importer, clock } = await unit(t, 75, {
+    post: async () => {
+      times.push(clock.now());
+      return RECEIPT;
+    },
+  });
   const counts = await importSessions(findSessions(importer.env, assert.fail), importer);
   assert.deepEqual([counts.sent, times.length], [75, 75]);
-  times.forEach((at, index) =>
-    assert.ok(times.filter((other) => other >= at && other < at + 60_000).length <= 30, `${index} at ${at}`),
-  );
+  for (const [index, at] of times.entries())
+    assert.ok(times.filter((other) => other >= at && other < at + 60_000).length <= 30, `${index} at ${at}`);
   assert.ok(clock.now() < 130_000, `${clock.now()}`);
 });
 
 test("a limit is obeyed as long as the server says, and the session is not lost", async (t) => {
   let quietMs = 0;
   const posts: number[] = [];
-  const { importer, clock } = await unit(t, 2, {
-    post: async () => {
-      posts.push(clock.now());
-      quietMs = 90_000;
-      if (posts.length === 1) throw new PalinodeError("/save", "rate-limited", 429);
-      return RECEIPT;
-    },
-  });
-  const counts = await importSessions(findSessions(importer.env, assert.fail), { ...importer, quietMs: () => quietMs });
+  const post = async () => {
+    posts.push(clock.now());
+    quietMs = 90_000;
+    if (posts.length === 1) throw new PalinodeError("/save", "rate-limited", 429);
+    return RECEIPT;
+  };
+  const { importer, clock } = await unit(t, 2, { post }, () => quietMs);
+  const counts = await importSessions(findSessions(importer.env, assert.fail), importer);
   assert.deepEqual([counts.sent, counts.refused, posts], [2, 0, [0, 90_000, 90_000]]);
 });
 
@@ -305,26 +314,23 @@ test("more quiet than five minutes is not waited for", async (t) => {
     [2 ** 31, { sent: 0, refused: 1, stopped: "rate-limited", left: 1 }],
   ] as const) {
     let posts = 0;
-    const { importer, clock, told } = await unit(t, 2, {
-      post: async () => {
-        posts += 1;
-        if (posts === 1) throw new PalinodeError("/save", "rate-limited", 429);
-        return RECEIPT;
-      },
-    });
-    const counts = await importSessions(findSessions(importer.env, assert.fail), {
-      ...importer,
-      quietMs: () => quietMs,
-    });
+    const post = async () => {
+      posts += 1;
+      if (posts === 1) throw new PalinodeError("/save", "rate-limited", 429);
+      return RECEIPT;
+    };
+    const { importer, clock, warnings } = await unit(t, 2, { post }, () => quietMs);
+    const counts = await importSessions(findSessions(importer.env, assert.fail), importer);
     assert.deepEqual(counts, { unchanged: 0, too_short: 0, broken: 0, ...expected });
     assert.equal(clock.now(), expected.sent === 2 ? 300_000 : 0);
-    if (expected.sent === 0) assert.match(told.at(-1)!, /stopped with 1 left: the server wants quiet; try again later/);
+    if (expected.sent === 0)
+      assert.match(warnings.at(-1)!, /stopped with 1 left: the server wants quiet; try again later/);
   }
 });
 
 test("trouble that is not a session's own ends the import after three in a row", async (t) => {
   let posts = 0;
-  const { importer, told } = await unit(t, 9, {
+  const { importer, warnings } = await unit(t, 9, {
     post: async () => {
       posts += 1;
       if (posts !== 2) throw new PalinodeError("/save", "bad-response", 500);
@@ -333,7 +339,7 @@ test("trouble that is not a session's own ends the import after three in a row",
   });
   const counts = await importSessions(findSessions(importer.env, assert.fail), importer);
   assert.deepEqual([counts.sent, counts.refused, posts], [1, 4, 5]);
-  assert.match(told.at(-1)!, /stopped with 4 left/);
+  assert.match(warnings.at(-1)!, /stopped with 4 left/);
 });
 
 test("progress is a line per twenty where no terminal is", async (t) => {
@@ -453,27 +459,31 @@ async function open(
   return { home, server, run };
 }
 
-async function unit(t: TestContext, count: number, client: Pick<Client, "post">) {
+async function unit(t: TestContext, count: number, client: Pick<Client, "post">, quietMs = () => 60_000) {
   const home = openHome(t);
   for (let index = 0; index < count; index += 1) home.session(`s${index}`, ["one", "x", "two"]);
   let now = 0;
-  const clock = { now: () => now, wait: async (ms: number) => void (now += ms) };
-  const told: string[] = [];
-  const importer: Importer & { env: Record<string, string> } = {
+  const clock = {
+    now: () => now,
+    wait: async (ms: number) => {
+      now += ms;
+    },
+  };
+  const warnings: string[] = [];
+  const warn = (text: string): void => void warnings.push(text);
+  const { signal } = new AbortController();
+  const importer = {
     env: home.env,
-    client: { get: assert.fail, ...client },
-    state: openState(join(home.folder, "state")),
-    folder: "imports/x",
-    clock,
-    signal: new AbortController().signal,
+    send: createSend({ client, clock, signal, quietMs, warn }),
+    ledger: openImportLedger(openState(join(home.folder, "state")), "http://127.0.0.1"),
+    signal,
     minPrompts: 2,
     projectFor: () => "p",
     project: "",
-    warn: (text) => void told.push(text),
-    quietMs: () => 60_000,
+    warn,
     onDone: () => undefined,
   };
-  return { importer, clock, told };
+  return { importer, clock, warnings };
 }
 
 test("signs and rules are taken out of what the server would refuse, and no words with them", async (t) => {
@@ -505,6 +515,11 @@ test("signs and rules are taken out of what the server would refuse, and no word
 
 test("a failure without an exit code is told as one, and thinking ahead of an answer is not told", async (t) => {
   const { home, server, run } = await open(t);
+  const answer = [
+    "<thinking>hush</thinking>",
+    "Decision - use a clock that can be moved.",
+    "A model writes `<think>` first, and `</think>` last.",
+  ];
   const use = { type: "tool_use", id: "c", name: "run_commands", input: { commands: ["sleep 99"] } };
   const result = {
     type: "tool_result",
@@ -518,15 +533,7 @@ test("a failure without an exit code is told as one, and thinking ahead of an an
       { role: "assistant", content: [use] },
       { role: "user", content: [result] },
       { role: "user", content: "two" },
-      {
-        role: "assistant",
-        content: [
-          {
-            type: "text",
-            text: "<thinking>hush</thinking>\nDecision - use a clock that can be moved.\nA model writes `<think>` first, and `</think>` last.",
-          },
-        ],
-      },
+      { role: "assistant", content: [{ type: "text", text: answer.join("\n") }] },
     ],
   });
   await run();
@@ -545,7 +552,7 @@ test("a file of anything but messages is named as lost", async (t) => {
   assert.match(out, /broken 1/);
 });
 
-test("a touched or copied task of the extension that no list dates is not sent again, and is found by when it was touched", async (t) => {
+test("a touched or copied task that no list dates is not sent again, and is found by when it was touched", async (t) => {
   const { home, run } = await open(t);
   const file = home.task(`.config/Code/${EXTENSION}`, "1700000000001", [
     { role: "user", content: "<task>\none\n</task>" },

@@ -141,9 +141,10 @@ test("a handoff goes without memory, but not with nothing", async (t) => {
 
 test("an imported session that is recalled says how it is reopened", async (t) => {
   const { server, chat, memory } = await openScene(t);
+  const frontmatter = '---\ntype: ProjectSnapshot\nresume: "cd /w && cline --id 9_x"\n---';
   server.memories.set(
     "projects/cline-session-9.md",
-    `---\ntype: ProjectSnapshot\nresume: "cd /w && cline --id 9_x"\n---\n${ROLLBACK_PROMPT} was asked long ago ${"and more ".repeat(80)}`,
+    `${frontmatter}\n${ROLLBACK_PROMPT} was asked long ago ${"and more ".repeat(80)}`,
   );
   chat.say(ROLLBACK_PROMPT);
   assert.match(

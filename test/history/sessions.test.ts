@@ -20,7 +20,8 @@ import test from "node:test";
 import { textsOf } from "../../src/cline/messages.ts";
 import { bareWords } from "../../src/cline/prompt.ts";
 import { workOf } from "../../src/cline/work.ts";
-import { findSessions, readSession } from "../../src/history/sessions.ts";
+import { findSessions } from "../../src/history/find.ts";
+import { readSession } from "../../src/history/read.ts";
 import { EXTENSION, LEGACY_TASK, openHome, type Ran } from "../helpers/past.ts";
 import { startPalinode } from "../palinode/server.ts";
 
@@ -376,9 +377,8 @@ test("tasks of the extension are found in every editor, on every system, and whe
     ".vscode-server/data": "VS Code",
     ".cursor-server/data": "Cursor",
   };
-  Object.keys(roots).forEach((root, index) =>
-    home.task(`${root}/${EXTENSION}`, `176722560000${index}`, LEGACY_TASK, { task: "x", ts: 1767225700000 + index }),
-  );
+  for (const [index, root] of Object.keys(roots).entries())
+    home.task(`${root}/${EXTENSION}`, `176722560000${index}`, LEGACY_TASK, { task: "x", ts: 1767225700000 + index });
   const rows = rowsOf(await home.run(["history", "--json"]));
   assert.deepEqual(rows.map(({ source }) => source).reverse(), Object.values(roots));
   assert.match(rows.at(-1)!.resume, /Cline's history in VS Code$/);

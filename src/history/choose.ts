@@ -1,0 +1,109 @@
+// Which past sessions a command is about, by its words and options.
+import { type Shell, UsageError, type Values } from "../base/shell.ts";
+import { bareWords, textsOf } from "../cline/index.ts";
+import { projectOf, projectSlug, readConfig } from "../settings/index.ts";
+import { findSessions } from "./find.ts";
+import { readSession } from "./read.ts";
+import { lastAt, type PastSession, type ReadSession } from "./sessions.ts";
+import { type Warn, warnOn } from "./warn.ts";
+
+const HOUR_MS = 3_600_000;
+const UNIT_MS: Readonly<Record<string, number>> = { h: HOUR_MS, d: 24 * HOUR_MS, w: 7 * 24 * HOUR_MS };
+
+/** Options that say which sessions. */
+export const CHOICE = {
+  project: { type: "string" },
+  since: { type: "string" },
+  limit: { type: "string" },
+  json: { type: "boolean" },
+} as const;
+
+/** Which sessions a command is about. */
+export interface Choice {
+  /** A slug, or "" for every project. */
+  readonly project: string;
+  /** Epoch milliseconds. */
+  readonly since: number;
+  readonly limit: number;
+  /** In lower case; a session has to have them all. */
+  readonly words: readonly string[];
+}
+
+/** Returns the project of a session as its captures would name it. */
+export type ProjectFor = (session: Pick<PastSession, "cwd" | "remoteUrls">) => string;
+
+/** Returns which sessions the words and options of a command mean. Throws `UsageError`. */
+export function readChoice(words: readonly string[], { project, since, limit }: Values, defaultLimit: number): Choice {
+  return {
+    project: project === undefined ? "" : readProject(String(project)),
+    since: since === undefined ? 0 : readSince(String(since)),
+    limit: limit === undefined ? defaultLimit : readCount("limit", limit),
+    words: words.flatMap((word) => word.toLowerCase().split(/\s+/)).filter((word) => word !== ""),
+  };
+}
+
+/** Returns a whole number of one or more. Throws `UsageError`. */
+export function readCount(option: string, value: string | boolean): number {
+  if (!/^[1-9]\d{0,8}$/.test(String(value))) throw new UsageError(`--${option} takes a whole number from 1`);
+  return Number(value);
+}
+
+/** Returns the sessions of a choice by their manifests, newest first; `limit` and `words` are left to the caller. */
+export function candidates(shell: Shell, { project, since }: Choice, warn: Warn): PastSession[] {
+  const projectFor = projectNamer(shell.env);
+  // Old tasks may tell their folder only in their messages.
+  const fits = (session: PastSession): boolean =>
+    project === "" || session.cwd === undefined || projectFor(session) === project;
+  return findSessions(shell.env, warn).filter((session) => lastAt(session) >= since && fits(session));
+}
+
+/** Yields the sessions of a choice with what was said, newest first, one in memory at a time. */
+export function* chosen(shell: Shell, choice: Choice): Generator<ReadSession> {
+  const { project, limit, words } = choice;
+  const projectFor = projectNamer(shell.env);
+  const warn = warnOn(shell);
+  let left = limit;
+  for (const candidate of candidates(shell, choice, warn)) {
+    if (left === 0) return;
+    const session = readSession(candidate, warn);
+    if (session === undefined || session.messages.length === 0) continue;
+    if ((project !== "" && projectFor(session) !== project) || !hasAll(session, words)) continue;
+    left -= 1;
+    yield session;
+  }
+}
+
+/** Returns a function that names a session's project, and looks at each folder once. */
+export function projectNamer(env: NodeJS.ProcessEnv): ProjectFor {
+  const slugs = new Map<string, string>();
+  return ({ cwd, remoteUrls }) => {
+    const key = [cwd, ...remoteUrls].join("\n");
+    const slug = slugs.get(key) ?? projectOf(readConfig(null, env, cwd).config.project, cwd, remoteUrls);
+    slugs.set(key, slug);
+    return slug;
+  };
+}
+
+function hasAll(session: ReadSession, words: readonly string[]): boolean {
+  const answers = session.messages.filter((message) => message.role === "assistant").flatMap(textsOf);
+  const text = [session.title, ...session.prompts.map(bareWords), ...answers, session.summary].join("\n").toLowerCase();
+  return words.every((word) => text.includes(word));
+}
+
+function readProject(text: string): string {
+  const slug = projectSlug(text);
+  // "" would mean every project, which nobody asked for.
+  if (slug === "") throw new UsageError("--project takes a name with letters from a to z, or digits");
+  return slug;
+}
+
+function readSince(text: string): number {
+  const [, count, unit = ""] = /^(\d{1,6})([hdw])$/.exec(text) ?? [];
+  const unitMs = UNIT_MS[unit];
+  if (unitMs !== undefined) return Date.now() - Number(count) * unitMs;
+  const at = Date.parse(text);
+  // `Date.parse` takes nearly anything for a date: 5 for May 2001.
+  if (Number.isNaN(at) || !/^\d{4}-\d\d-\d\d(?:[T ][\d:.Z+-]+)?$/.test(text))
+    throw new UsageError("--since takes a date as 2026-01-31, or 24h, 7d, 2w");
+  return at;
+}

@@ -1,0 +1,82 @@
+// `handoff`: a new session starts from what is known of the project.
+import { realFolder } from "../base/files.ts";
+import { asRecord, asText } from "../base/json.ts";
+import { safeLine, safeLines } from "../base/markup.ts";
+import { type Command, plainText, type Shell } from "../base/shell.ts";
+import { clipLines } from "../base/text.ts";
+import { type Entry, renderBlock } from "../recall/index.ts";
+import { createClient, reasonOf } from "../server/index.ts";
+import { readConfig } from "../settings/index.ts";
+import { projectNamer } from "./choose.ts";
+import { findSessions } from "./find.ts";
+import { readSession } from "./read.ts";
+import { bodyOf } from "./snapshot.ts";
+import { startCline } from "./start.ts";
+import { attempt, type Warn, warnOn } from "./warn.ts";
+
+const MAX_HANDOFF_CHARS = 8000;
+const MAX_SESSION_CHARS = 4000;
+/** The lists in the server's answer, in the order in which they are shown. */
+const PRIME_HEADINGS = {
+  recent_snapshots: "### Recent sessions",
+  recent_decisions: "### Decisions",
+  open_action_items: "### Open action items",
+};
+
+export const handoff: Command = {
+  usage: "[WORDS] [--print]",
+  help: "start a session here from what is known of the project",
+  options: { print: { type: "boolean" } },
+  async run(shell, words, values) {
+    const prompt = await handoffPrompt(shell, words.join(" ").trim());
+    if (values.print !== true) return startCline(shell, [prompt], shell.cwd, "");
+    shell.out(`${plainText(prompt)}\n`);
+    return 0;
+  },
+};
+
+/** The block is fenced as the plugin's own are, so that the new session does not capture it as somebody's words. */
+async function handoffPrompt(shell: Shell, words: string): Promise<string> {
+  const warn = warnOn(shell);
+  const project = projectNamer(shell.env)({ cwd: shell.cwd, remoteUrls: [] });
+  const entries = [...lastSession(shell, project, warn), ...(await memories(shell, project, warn))];
+  const block = renderBlock("## Palinode handoff", entries, MAX_HANDOFF_CHARS);
+  if (block === undefined) throw new Error("nothing to hand over: no session here, and no memory of the project");
+  const request = words || `Continue the work on ${project || "this project"} where the last session stopped.`;
+  return `${request}\n\n${block.text}`;
+}
+
+/** Returns the newest session of this folder or its project that can be read, or nothing. */
+function lastSession(shell: Shell, project: string, warn: Warn): Entry[] {
+  const projectFor = projectNamer(shell.env);
+  for (const past of findSessions(shell.env, warn)) {
+    if (past.cwd !== shell.cwd && (project === "" || projectFor(past) !== project)) continue;
+    const session = readSession(past, warn);
+    const body = session && attempt(past.file, warn, () => bodyOf(session));
+    if (body === undefined) continue;
+    return [{ heading: "### Last session here", lines: safeLines(clipLines(body, MAX_SESSION_CHARS)) }];
+  }
+  return [];
+}
+
+/** Returns what the server knows of the project, or nothing: then the reason is told. */
+async function memories(shell: Shell, project: string, warn: Warn): Promise<Entry[]> {
+  const { config } = readConfig(null, shell.env, shell.cwd);
+  try {
+    const known = asRecord(
+      await createClient(config).post("/context/prime", { cwd: realFolder(shell.cwd), project: project || undefined }),
+    );
+    return Object.entries(PRIME_HEADINGS).flatMap(([key, heading]) => entriesOf(known[key], heading));
+  } catch (error) {
+    warn(`nothing from ${config.apiUrl}: ${reasonOf(error)}`);
+    return [];
+  }
+}
+
+function entriesOf(rows: unknown, heading: string): Entry[] {
+  if (!Array.isArray(rows)) return [];
+  return rows.map(asRecord).map(({ file, summary }) => ({
+    heading,
+    lines: [`- ${safeLine(`[${asText(file) ?? "?"}] ${asText(summary) ?? ""}`)}`],
+  }));
+}

@@ -1,0 +1,89 @@
+// One memory on its way to the server: paced as the server's limits are, tried again where it wants a pause, and never
+// in doubt about what became of it.
+import { asRecord, asText } from "../base/json.ts";
+import { type Client, PalinodeError, reasonOf } from "../server/index.ts";
+import type { Warn } from "./warn.ts";
+
+/** The server's budget for `/save` (palinode-api.md, 3.1), and its window with a second for the way. */
+export const MAX_WRITES_A_MINUTE = 30;
+const WINDOW_MS = 61_000;
+/** A server may embed before it answers. */
+const SAVE_TIMEOUT_MS = 60_000;
+const MAX_TRIES = 5;
+/** A server that wants more quiet than this is not waited for. */
+const MAX_QUIET_MS = 5 * 60_000;
+
+/** What became of a memory; `stopped` when the signal came before the server had it. */
+export type SendResult = Sent | Refused | { readonly kind: "stopped" };
+interface Sent {
+  readonly kind: "sent";
+}
+interface Refused {
+  readonly kind: "refused";
+  readonly error: PalinodeError;
+}
+
+/** Takes the body of `POST /save`. Never rejects. */
+export type Send = (body: Record<string, unknown>) => Promise<SendResult>;
+
+/** Time, passed in so that a test need not wait. */
+export interface Clock {
+  now(): number;
+  /** Resolves after so many milliseconds, or when the import is stopped. */
+  wait(ms: number): Promise<unknown>;
+}
+
+interface Way {
+  readonly client: Pick<Client, "post">;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** Milliseconds that the server last asked to be left alone for. */
+  readonly quietMs: () => number;
+  readonly warn: Warn;
+}
+
+/** Returns a function that sends one memory after the other, and waits where the server wants that. */
+export function createSend({ client, clock, signal, quietMs, warn }: Way): Send {
+  const pace = createPace(clock);
+  return async (body) => {
+    for (let tries = 1; ; tries += 1) {
+      await pace();
+      if (signal.aborted) return { kind: "stopped" };
+      const result = await save(client, body, signal);
+      if (result.kind === "sent") return result;
+      if (signal.aborted) return { kind: "stopped" };
+      const ms = quietMs();
+      if (result.error.code !== "rate-limited" || tries === MAX_TRIES || ms > MAX_QUIET_MS) return result;
+      warn(`the server has had enough for now; going on in ${Math.ceil(ms / 1000)} s`);
+      await clock.wait(ms);
+    }
+  };
+}
+
+async function save(
+  client: Way["client"],
+  body: Record<string, unknown>,
+  signal: AbortSignal,
+): Promise<Sent | Refused> {
+  try {
+    const { rel_path, file_path } = asRecord(await client.post("/save", body, { timeoutMs: SAVE_TIMEOUT_MS, signal }));
+    // Something else that answers at this address has stored nothing.
+    if ((asText(rel_path) ?? asText(file_path)) === undefined)
+      throw new PalinodeError("/save", "bad-response", undefined, "no receipt");
+    return { kind: "sent" };
+  } catch (error) {
+    if (error instanceof PalinodeError) return { kind: "refused", error };
+    return { kind: "refused", error: new PalinodeError("/save", reasonOf(error)) };
+  }
+}
+
+/** Returns a function that resolves when the next write may go out. */
+function createPace({ now, wait }: Clock): () => Promise<void> {
+  const writes: number[] = [];
+  return async () => {
+    const oldest = writes.length < MAX_WRITES_A_MINUTE ? undefined : writes.shift();
+    const waitMs = oldest === undefined ? 0 : oldest + WINDOW_MS - now();
+    if (waitMs > 0) await wait(waitMs);
+    writes.push(now());
+  };
+}

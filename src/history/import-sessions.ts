@@ -1,0 +1,128 @@
+// An import from its first session to its last: each is read, sent where the server lacks it, and counted. It ends
+// early when somebody stops it or the server is no use.
+import { setImmediate as yieldToEvents } from "node:timers/promises";
+import type { PalinodeError, Reason } from "../server/index.ts";
+import type { ProjectFor } from "./choose.ts";
+import { type ImportLedger, sessionDigest } from "./import-ledger.ts";
+import type { Send, SendResult } from "./import-send.ts";
+import { readSession } from "./read.ts";
+import type { PastSession } from "./sessions.ts";
+import { memoryOf } from "./snapshot.ts";
+import { attempt, type Warn } from "./warn.ts";
+
+/** So many in a row without a usable answer: it is the server, not the session. */
+const MAX_FAILURES = 3;
+/** Reading is synchronous: an interrupt is heard after so many sessions. */
+const SESSIONS_PER_YIELD = 20;
+/** What no other session would fare better with, and what to do about it. */
+const HOPELESS: Partial<Record<Reason, string>> = {
+  refused: "start palinode-api, or set PALINODE_API_URL",
+  dns: "look at PALINODE_API_URL",
+  unauthorized: "look at PALINODE_API_TOKEN",
+  denied: "the server's policy forbids it",
+  "rate-limited": "the server wants quiet; try again later",
+};
+
+/** How many sessions became what. */
+export interface ImportCounts {
+  sent: number;
+  unchanged: number;
+  too_short: number;
+  broken: number;
+  refused: number;
+  /** Only where it ended early: the reason code or "interrupted", and how many sessions were not come to. */
+  stopped?: string;
+  left?: number;
+}
+
+export interface Importer {
+  readonly send: Send;
+  readonly ledger: ImportLedger;
+  readonly signal: AbortSignal;
+  readonly minPrompts: number;
+  readonly projectFor: ProjectFor;
+  /** A project that others are left out for, or "". */
+  readonly project: string;
+  readonly warn: Warn;
+  /** Hears after each session how many are done. */
+  readonly onDone: (done: number, total: number) => void;
+}
+
+/** What became of a session; `left_out` is of another project, or lost with its file. */
+type Fate = SendResult | { readonly kind: "unchanged" | "too_short" | "left_out" };
+
+/** Sends sessions in the order given until they are done, it is stopped or the server is no use. Never rejects. */
+export async function importSessions(sessions: readonly PastSession[], importer: Importer): Promise<ImportCounts> {
+  const counts: ImportCounts = { sent: 0, unchanged: 0, too_short: 0, broken: 0, refused: 0 };
+  const counting = { ...importer, warn: countLost(importer.warn, counts) };
+  const adviceAfter = createAdviser();
+  for (const [index, session] of sessions.entries()) {
+    if (index % SESSIONS_PER_YIELD === 0) await yieldToEvents();
+    const fate: Fate = importer.signal.aborted ? { kind: "stopped" } : await importOne(session, counting);
+    if (fate.kind === "stopped") return { ...counts, stopped: "interrupted", left: sessions.length - index };
+    if (fate.kind !== "left_out") counts[fate.kind] += 1;
+    const advice = adviceAfter(fate);
+    if (fate.kind === "refused" && advice !== undefined) {
+      const left = sessions.length - index - 1;
+      importer.warn(`stopped with ${left} left: ${advice}. A rerun goes on from here.`);
+      return { ...counts, stopped: fate.error.code, left };
+    }
+    importer.onDone(index + 1, sessions.length);
+  }
+  return counts;
+}
+
+/** Returns a listener that passes warnings on and counts the sessions lost. */
+export function countLost(warn: Warn, counts: Pick<ImportCounts, "broken">): Warn {
+  return (text, isLost) => {
+    if (isLost) counts.broken += 1;
+    warn(text);
+  };
+}
+
+async function importOne(session: PastSession, importer: Importer): Promise<Fate> {
+  const { send, ledger, warn } = importer;
+  const prepared = attempt(session.file, warn, () => prepare(session, importer)) ?? { kind: "left_out" };
+  if (prepared.kind !== "memory") return prepared;
+  const result = await send(prepared.body);
+  if (result.kind === "sent") ledger.add(session.id, prepared.digest);
+  if (result.kind === "refused") warn(`${session.id} was refused: ${refusalText(result.error)}`);
+  return result;
+}
+
+interface Memory {
+  readonly kind: "memory";
+  readonly body: Record<string, unknown>;
+  readonly digest: string;
+}
+
+function prepare(past: PastSession, importer: Importer): Memory | Exclude<Fate, SendResult> {
+  const { ledger, minPrompts, project, projectFor, warn } = importer;
+  const session = readSession(past, warn);
+  if (session === undefined || (project !== "" && projectFor(session) !== project)) return { kind: "left_out" };
+  if (session.prompts.length < minPrompts) return { kind: "too_short" };
+  const digest = sessionDigest(session);
+  if (ledger.has(session.id, digest)) return { kind: "unchanged" };
+  return { kind: "memory", body: memoryOf(session, projectFor(session)), digest };
+}
+
+function refusalText({ said, status, message }: PalinodeError): string {
+  return said === undefined ? message : `HTTP ${status}, ${said}`;
+}
+
+/** Returns a function that hears each fate, and returns what to do about the server once it is no use going on. */
+function createAdviser(): (fate: Fate) => string | undefined {
+  let failures = 0;
+  return (fate) => {
+    if (fate.kind === "sent") failures = 0;
+    if (fate.kind !== "refused") return undefined;
+    if (!isOfThisText(fate.error)) failures += 1;
+    if (failures === MAX_FAILURES) return HOPELESS[fate.error.code] ?? "the server does not answer as it should";
+    return HOPELESS[fate.error.code];
+  };
+}
+
+/** A refusal of this one text, as opposed to no usable answer. */
+function isOfThisText({ status }: PalinodeError): boolean {
+  return [400, 413, 422].includes(status ?? 0);
+}

@@ -1,0 +1,67 @@
+// Reads what was said in a session that was found. A file that cannot be used is named and costs nothing but itself.
+import { asRecord, asText } from "../base/json.ts";
+import { createdAtOf, type Message, modelOf, promptsOf } from "../cline/index.ts";
+import { readIfThere, readJson } from "./files.ts";
+import type { PastSession, ReadSession } from "./sessions.ts";
+import { legacyCwd, legacyMessages, storedMessage } from "./stored.ts";
+import { titleOf } from "./titles.ts";
+import { attempt, type Warn } from "./warn.ts";
+
+/** Returns a session with its messages, or undefined when they cannot be read or are another agent's. Never throws. */
+export function readSession(session: PastSession, warn: Warn): ReadSession | undefined {
+  return attempt(session.file, warn, () => readConversation(session, warn));
+}
+
+function readConversation(session: PastSession, warn: Warn): ReadSession | undefined {
+  const list = storedList(session.file, warn);
+  if (list === undefined) return undefined;
+  const { messages, cwd, summary } = conversationOf(session, list, warn);
+  const prompts = promptsOf(messages);
+  const times = messages.map(createdAtOf).filter((at) => at !== undefined);
+  return {
+    ...session,
+    title: session.title || prompts.map(titleOf).find((title) => title !== "") || "(no title)",
+    cwd: session.cwd ?? cwd,
+    startedAt: session.startedAt ?? times[0],
+    endedAt: session.endedAt ?? times.at(-1),
+    model: session.model ?? modelOf(messages),
+    messages,
+    prompts,
+    summary,
+  };
+}
+
+/** Returns the messages as they are stored, or undefined where they are none or another agent's. */
+function storedList(file: string, warn: Warn): unknown[] | undefined {
+  const json = readJson(file, (text) => warn(text, true));
+  if (json === undefined) return undefined;
+  const list = Array.isArray(json) ? json : asRecord(json).messages;
+  if (!Array.isArray(list) || (list.length > 0 && !list.some((message) => asText(asRecord(message).role)))) {
+    warn(`skipped ${file}: it holds no messages`, true);
+    return undefined;
+  }
+  // Sub-agents and teammates have files of the same form.
+  const agent = asText(asRecord(json).agent) ?? "lead";
+  return agent === "lead" ? list : undefined;
+}
+
+/** What the messages and the file beside them say. */
+interface Conversation {
+  readonly messages: readonly Message[];
+  readonly cwd: string | undefined;
+  readonly summary: string;
+}
+
+function conversationOf({ source, file }: PastSession, list: readonly unknown[], warn: Warn): Conversation {
+  if (source.kind === "extension") return { messages: legacyMessages(list), cwd: legacyCwd(list), summary: "" };
+  return { messages: list.map(storedMessage), cwd: undefined, summary: summaryBeside(file, warn) };
+}
+
+function summaryBeside(file: string, warn: Warn): string {
+  const { messages } = asRecord(readIfThere(file.replace(/messages\.json$/, "compaction.json"), warn));
+  if (!Array.isArray(messages)) return "";
+  const summaries = messages
+    .map((message) => asRecord(asRecord(message).metadata))
+    .filter(({ kind }) => kind === "compaction_summary");
+  return asText(summaries.at(-1)?.summary) ?? "";
+}
