@@ -1,7 +1,9 @@
-// Which of the memories that were found are worth showing now. Nothing is shown twice, and triggers that fired always are.
+// Which of the memories that were found are worth showing now. Nothing is shown twice, and triggers that fired always
+// are.
 import { safeLine } from "../base/markup.ts";
+import type { Memory } from "./finding.ts";
+import { HIT, wholeKey } from "./memory.ts";
 import type { Visible } from "./replay.ts";
-import { HIT, type Memory, wholeKey } from "./search.ts";
 
 /** A word set that shares this much with another says the same. */
 const NEAR_EQUAL = 0.9;
