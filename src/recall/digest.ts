@@ -70,12 +70,15 @@ function coreMemory(row: Row): Memory[] {
   if (path === "") return [];
   const name = asText(row.name) ?? asText(row.title) ?? path.replace(/^.*\//, "").replace(/\.md$/, "");
   const summary = asText(row.summary);
-  const text = clip(`[${path}] ${name}${summary === undefined ? "" : ` — ${summary}`}`, MAX_TEXT_CHARS);
+  const words = summary === undefined ? name : `${name} — ${summary}`;
+  const text = clip(`[${path}] ${words}`, MAX_TEXT_CHARS);
   return [
     {
+      source: "digest",
       keys: [`core ${digestOf(text)}`],
       path,
       score: null,
+      words: safeLine(clip(words, MAX_TEXT_CHARS)),
       gist: `${name} ${summary ?? ""}`,
       entry: { lines: [`- ${safeLine(text)}`] },
     },
@@ -101,13 +104,16 @@ function standingOf(asker: Asker, answer: Row, core: readonly Memory[]): Promise
 async function standingMemory(asker: Asker, path: string, label: string, summary: string): Promise<Memory> {
   // The server sums up a file without a title, as captures are, by its name: its first words say more.
   const isNamed = summary !== "" && !path.endsWith(`${summary}.md`);
-  const words = isNamed ? summary : (openingOf(await readBody(asker, path)) ?? summary);
-  const text = `[${clip(path, MAX_STANDING_CHARS)}] (${label}) ${stripOurBlocks(clip(words, MAX_TEXT_CHARS))}`;
+  const opening = isNamed ? summary : (openingOf(await readBody(asker, path)) ?? summary);
+  const words = `(${label}) ${stripOurBlocks(clip(opening, MAX_TEXT_CHARS))}`;
+  const text = `[${clip(path, MAX_STANDING_CHARS)}] ${words}`;
   return {
+    source: "digest",
     keys: [`core ${digestOf(text)}`],
     path,
     score: null,
-    gist: words,
+    words: clip(safeLine(words), MAX_STANDING_CHARS),
+    gist: opening,
     entry: { heading: STANDING, lines: [clipMarked(`- ${safeLine(text)}`, MAX_STANDING_CHARS)] },
   };
 }

@@ -7,11 +7,14 @@ export type Channel = "prime" | "triggers" | "search" | "repair";
 
 /** One memory that could be shown. */
 export interface Memory {
+  readonly source: "digest" | "trigger" | "hit" | "resolution";
   /** What showing it makes visible: the same for the same text of the same file, however a snippet was windowed. */
   readonly keys: readonly string[];
   readonly path: string;
   /** Raw cosine, or null where there is none. */
   readonly score: number | null;
+  /** What a hit or a memory of the digest says of its file in its one line; others show more than a line. */
+  readonly words?: string;
   readonly entry: Entry;
   /** Stands in when the text is visible already, for what must be mentioned all the same. */
   readonly mention?: Entry;

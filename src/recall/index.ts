@@ -15,13 +15,15 @@ export type { Anchor, Turn } from "./places.ts";
 export { queryOf, saysEnough } from "./query.ts";
 export { type Failure, failuresIn } from "./repair.ts";
 export {
+  countHits,
   createEntry,
   entryId,
   isAnsweredElsewhere,
   type Ledger,
   type LedgerEntry,
   replay,
+  type Snippet,
   visibleIn,
 } from "./replay.ts";
 export { askRepair, askResolve, askSearch, askTriggers, BY_HAND_TIMEOUT_MS, searchByHand } from "./search.ts";
-export { countHits, select } from "./select.ts";
+export { select } from "./select.ts";

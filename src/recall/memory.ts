@@ -17,8 +17,6 @@ const MAX_PATH_CHARS = 300;
 /** As much of a text as is compared with others. */
 const MAX_GIST_CHARS = 1000;
 const MAX_KEY_CHARS = 20_000;
-/** Starts the key of a search hit. */
-export const HIT = "hit ";
 /** What a resolution found; its text is never empty, so emptiness shows in these alone (palinode-api.md, 2.11). */
 const RESOLVED_PARTS = [
   "selected",
@@ -40,9 +38,11 @@ export function hitMemory(row: Row, heading?: string): Memory {
   const resume = safeLine(looked(asText(asRecord(row.metadata).resume) ?? "", MAX_SNIPPET_CHARS));
   const hasResume = resume !== "" && !line.includes(resume);
   return {
-    keys: [HIT + digestOf(`${path} ${asText(row.content_hash) ?? text}`), textKey(path, text)],
+    source: "hit",
+    keys: [`hit ${digestOf(`${path} ${asText(row.content_hash) ?? text}`)}`, textKey(path, text)],
     path,
     score,
+    words,
     gist: clip(text, MAX_GIST_CHARS),
     entry: {
       ...(heading === undefined ? {} : { heading }),
@@ -64,6 +64,7 @@ export async function triggerMemory(asker: Asker, row: Row, wantsFile: boolean):
   const isWhole = body !== undefined && body === looked(body, MAX_TRIGGER_CHARS) && !lines.includes(CUT_MARK);
   const heading = triggerHeading(path);
   return {
+    source: "trigger",
     keys: [textKey(path, text), ...(isWhole ? [wholeKey(path)] : [])],
     path,
     score: typeof row.score === "number" ? row.score : null,
@@ -79,6 +80,7 @@ export function resolvedMemory(answer: Row, text: string): Memory | undefined {
   const lines = safeLines(text.replace(/^\s*### Resolved from memory/, "### Resolved"));
   const isTitled = lines[0]?.startsWith("### Resolved") === true;
   return {
+    source: "resolution",
     keys: [`resolved ${digestOf(text)}`],
     path: "",
     score: null,

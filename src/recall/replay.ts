@@ -6,6 +6,12 @@ import { digestOf } from "../base/text.ts";
 import { createdAtOf, INJECTED_KIND, type Message, type Prompt, toolCallsOf, toolResultsOf } from "../cline/index.ts";
 import { type Anchor, createPlaces, indexOfPrompt, type Turn } from "./places.ts";
 
+/** What a line of a block says of a file, without its score. */
+export interface Snippet {
+  readonly path: string;
+  readonly words: string;
+}
+
 /** One block that was injected, or is about to be. */
 export interface LedgerEntry {
   readonly kind: "digest" | "recall" | "repair";
@@ -16,6 +22,8 @@ export interface LedgerEntry {
   readonly text: string;
   /** Keys of the memories in it. */
   readonly seen: readonly string[];
+  /** What those of one line say; triggers and resolutions are not among them. */
+  readonly snippets: readonly Snippet[];
   readonly id: string;
   readonly createdAt: number;
   /** Null until it is placed. */
@@ -31,10 +39,11 @@ export type Ledger = readonly LedgerEntry[];
  */
 export function createEntry(
   prompt: Prompt,
-  block: Pick<LedgerEntry, "kind" | "atEnd" | "text" | "seen">,
+  block: Pick<LedgerEntry, "kind" | "atEnd" | "text" | "seen"> & Partial<Pick<LedgerEntry, "snippets">>,
   about: Message = prompt.message,
 ): LedgerEntry {
   return {
+    snippets: [],
     ...block,
     prompt: prompt.key,
     id: entryId(block.kind, prompt.key, block.text),
@@ -79,18 +88,23 @@ export function isAnsweredElsewhere(ledger: Ledger, turn: Turn): boolean {
   });
 }
 
-/** What the model can see in a ledger's blocks: keys of memories, and the lines that show them. */
+/** What the model can see in a ledger's blocks: keys of memories, and what those of one line say. */
 export interface Visible {
   readonly keys: ReadonlySet<string>;
-  readonly lines: readonly string[];
+  readonly snippets: readonly Snippet[];
 }
 
 /** Returns what is visible in a ledger's blocks. */
 export function visibleIn(ledger: Ledger): Visible {
   return {
     keys: new Set(ledger.flatMap((entry) => entry.seen)),
-    lines: ledger.flatMap((entry) => entry.text.split("\n").filter((line) => line.startsWith("- ["))),
+    snippets: ledger.flatMap((entry) => entry.snippets),
   };
+}
+
+/** Returns how many search hits the model can see already, so that as many more are asked for. */
+export function countHits(ledger: Ledger): number {
+  return ledger.filter(({ kind }) => kind !== "digest").flatMap((entry) => entry.snippets).length;
 }
 
 function toMessage(entry: LedgerEntry): Message {
