@@ -10,30 +10,20 @@ export {
   triggerHeading,
 } from "./block.ts";
 export { askDigest } from "./digest.ts";
+export type { Asker, Channel, Finding, Memory } from "./finding.ts";
+export type { Anchor, Turn } from "./places.ts";
+export { queryOf, saysEnough } from "./query.ts";
 export { type Failure, failuresIn } from "./repair.ts";
 export {
-  type Anchor,
+  countHits,
   createEntry,
   entryId,
   isAnsweredElsewhere,
   type Ledger,
   type LedgerEntry,
   replay,
-  type Turn,
+  type Snippet,
   visibleIn,
 } from "./replay.ts";
-export {
-  type Asker,
-  askRepair,
-  askResolve,
-  askSearch,
-  askTriggers,
-  BY_HAND_TIMEOUT_MS,
-  type Channel,
-  type Finding,
-  type Memory,
-  queryOf,
-  saysEnough,
-  searchByHand,
-} from "./search.ts";
-export { countHits, select } from "./select.ts";
+export { askRepair, askResolve, askSearch, askTriggers, BY_HAND_TIMEOUT_MS, searchByHand } from "./search.ts";
+export { select } from "./select.ts";

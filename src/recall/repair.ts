@@ -25,13 +25,29 @@ const MAX_READ_CHARS = 20_000;
 /** No token is longer. */
 const MAX_TOKEN_CHARS = 1000;
 
-const NOISE =
-  /^(?:at .{0,300}[:(]\d+|File "[^"]{0,300}", line \d+|node:internal|\[?std(?:err|out)\]?:?$|[\^~\s|-]+$|Traceback \(most recent|npm (?:ERR!|error) A complete log|\[?Command exited with)/;
-const TELLING =
-  /err(?:or)?\b|exception|fail|cannot|can't|could not|unable|not found|no such|denied|refused|undefined|expected|missing|invalid|unknown|unexpected|panic|fatal|timed? ?out|conflict|required/i;
+/** Lines that say where, or nothing. */
+const NOISE = [
+  /^at .{0,300}[:(]\d+/,
+  /^File "[^"]{0,300}", line \d+/,
+  /^node:internal/,
+  /^\[?std(?:err|out)\]?:?$/,
+  /^[\^~\s|-]+$/,
+  /^Traceback \(most recent/,
+  /^npm (?:ERR!|error) A complete log/,
+  /^\[?Command exited with/,
+];
+/** Words of lines that say what is wrong. */
+const TELLING = [
+  /err(?:or)?\b|exception|fail|panic|fatal|conflict/i,
+  /cannot|can't|could not|unable|denied|refused|timed? ?out/i,
+  /not found|no such|undefined|unknown|missing/i,
+  /expected|unexpected|invalid|required/i,
+];
 const TIME = /\[?\b(?:\d{4}-\d\d-\d\d[T ])?\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?\b\]?/g;
-const TEMPORARY_PATH =
-  /(?:\/private)?\/(?:tmp|var\/folders|var\/tmp)\/[^\s:'")]{0,300}|[A-Za-z]:\\[^\s:'")]{0,200}\\Temp\\[^\s:'")]{0,300}/g;
+const TEMPORARY_PATHS = [
+  /(?:\/private)?\/(?:tmp|var\/folders|var\/tmp)\/[^\s:'")]{0,300}/g,
+  /[A-Za-z]:\\[^\s:'")]{0,200}\\Temp\\[^\s:'")]{0,300}/g,
+];
 
 /** Returns what failed in the tool results that the model has not seen yet, oldest first; one of a kind. */
 export function failuresIn(transcript: readonly Message[]): Failure[] {
@@ -58,19 +74,25 @@ function failedParts(result: ToolResult, input: unknown): Part[] {
 }
 
 function toFailure({ command, output }: Part): Failure {
-  const about = clip(oneLine(telling(command)), MAX_COMMAND_CHARS);
+  const about = clip(oneLine(bare(command)), MAX_COMMAND_CHARS);
   const query = clip(`${about}\n${tellingLines(output).join("\n")}`.trim(), MAX_QUERY_CHARS);
   return { about, query, signature: digestOf(query.toLowerCase().replace(/\d+/g, "0")) };
 }
 
 /** The lines that say what is wrong; where none does, the last ones. */
 function tellingLines(output: string): string[] {
-  const lines = telling(output)
+  const lines = bare(output)
     .split("\n")
     .map((line) => clip(line.trim(), MAX_LINE_CHARS))
-    .filter((line) => line !== "" && !NOISE.test(line));
-  const told = lines.filter((line) => TELLING.test(line));
-  return [...new Set(told.length > 0 ? told : lines.slice(-3))].slice(0, MAX_LINES);
+    .filter((line) => line !== "" && !NOISE.some((pattern) => pattern.test(line)));
+  const telling = lines.filter((line) => TELLING.some((pattern) => pattern.test(line)));
+  return [...new Set(telling.length > 0 ? telling : lines.slice(-3))].slice(0, MAX_LINES);
+}
+
+/** Without secrets, private spans and our own blocks, and without what is different each time. */
+function bare(text: string): string {
+  const safe = redacted(stripOurBlocks(endsOf(text)));
+  return [TIME, ...TEMPORARY_PATHS].reduce((rest, pattern) => rest.replace(pattern, ""), safe);
 }
 
 /** Head and tail of a long text, cut at line ends: a secret that was cut in two would not be known for one. */
@@ -78,12 +100,6 @@ function endsOf(text: string): string {
   if (text.length <= MAX_READ_CHARS) return text;
   const [head, tail] = [clip(text, MAX_READ_CHARS / 2), clipStart(text, MAX_READ_CHARS / 2)];
   const [end, start] = [head.lastIndexOf("\n"), tail.indexOf("\n")];
-  return `${head.slice(0, end === -1 ? -MAX_TOKEN_CHARS : end)}\n${tail.slice(start === -1 ? MAX_TOKEN_CHARS : start + 1)}`;
-}
-
-/** Without secrets, private spans and our own blocks, and without what is different each time. */
-function telling(text: string): string {
-  return redacted(stripOurBlocks(endsOf(text)))
-    .replace(TIME, "")
-    .replace(TEMPORARY_PATH, "");
+  const wholeHead = head.slice(0, end === -1 ? -MAX_TOKEN_CHARS : end);
+  return `${wholeHead}\n${tail.slice(start === -1 ? MAX_TOKEN_CHARS : start + 1)}`;
 }

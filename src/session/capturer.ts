@@ -13,7 +13,8 @@ import {
   tidy,
 } from "../capture/index.ts";
 import { isPrompt, type Message, newestPromptKeys, promptKey } from "../cline/index.ts";
-import { capturedOnDisk, noteNews, pruneRecords, type SessionRecord } from "./record.ts";
+import { noteNews } from "./news.ts";
+import { capturedOnDisk, pruneRecords, type SessionRecord } from "./record.ts";
 import { drainSoon, isMuted, type Session, senderOf } from "./session.ts";
 
 /** The conversation, as far as capturing it needs. */

@@ -34,7 +34,8 @@ import {
 import { type Reason, reasonOf } from "../server/index.ts";
 import { primes, recalls, repairs } from "../settings/index.ts";
 import { Capturer } from "./capturer.ts";
-import { addAccount, newRecord, noteNews, type SessionRecord, type ShownMemory, saveRecord } from "./record.ts";
+import { addAccount, noteNews, type ShownMemory } from "./news.ts";
+import { newRecord, type SessionRecord, saveRecord } from "./record.ts";
 import { isAnswer, type Question, Round } from "./round.ts";
 import { askerOf, isMuted, type Session } from "./session.ts";
 
@@ -179,7 +180,7 @@ export class Conversation {
     deadline: number,
   ): Promise<void> {
     const asker = askerOf(this.session, this.id, this.#abort.signal);
-    const extra = countHits(visibleIn(this.#record.ledger));
+    const extra = countHits(this.#record.ledger);
     const questions = failures.map(
       ({ query }): Question => ({ channel: "repair", ask: () => askRepair(asker, query, extra) }),
     );
@@ -234,7 +235,7 @@ export class Conversation {
     if (!this.#hasRoom()) return [...questions, { channel: "search", known: "budget" }];
     if (!saysEnough(words, config)) return [...questions, { channel: "search", known: "too-short" }];
     const query = queryOf(words);
-    const extra = countHits(visibleIn(this.#record.ledger));
+    const extra = countHits(this.#record.ledger);
     if (config.recallTriggers) questions.push({ channel: "triggers", ask: () => askTriggers(asker, query) });
     if (config.recallMaxResults > 0)
       questions.push({ channel: "search", ask: () => (config.resolve ? askResolve : askSearch)(asker, query, extra) });
@@ -309,7 +310,7 @@ export class Conversation {
       config.injectMaxChars - charsOf(told),
     );
     const second = this.#put(cause, { kind, atEnd: isLate }, wanted, title, config.recallMaxChars);
-    record.carried = wanted.slice(second.shown.length).filter((memory) => memory.entry.heading === undefined);
+    record.carried = wanted.slice(second.shown.length).filter(({ source }) => source === "trigger");
     const reasons: Added["reasons"] = {
       ...(digest.length > 0 && first.shown.length === 0 ? { prime: "budget" } : {}),
       ...(wanted.length > 0 && second.shown.length === 0 ? { search: "budget", repair: "budget" } : {}),
@@ -341,9 +342,10 @@ export class Conversation {
     this.#record.leftOut += memories.length - shown.length;
     if (block === undefined) return { kind: place.kind, shown, chars: 0 };
     const seen = shown.flatMap((memory) => memory.keys);
+    const snippets = shown.flatMap(({ path, words }) => (words === undefined ? [] : [{ path, words }]));
     this.#record.ledger = [
       ...this.#record.ledger,
-      createEntry(prompt, { ...place, text: block.text, seen }, place.kind === "repair" ? failed : undefined),
+      createEntry(prompt, { ...place, text: block.text, seen, snippets }, place.kind === "repair" ? failed : undefined),
     ];
     return { kind: place.kind, shown, chars: block.text.length };
   }

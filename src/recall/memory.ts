@@ -1,0 +1,134 @@
+// The server's rows as memories: hits, triggers that fired, resolutions. Their text is made safe here.
+import { asRecord, asText } from "../base/json.ts";
+import { safeLine, safeLines, stripOurBlocks } from "../base/markup.ts";
+import { CUT_MARK, clip, clipLines, clipMarked, digestOf } from "../base/text.ts";
+import { readBody } from "../server/index.ts";
+import { triggerHeading } from "./block.ts";
+import type { Asker, Memory } from "./finding.ts";
+
+type Row = Readonly<Record<string, unknown>>;
+
+const MAX_TRIGGER_CHARS = 1200;
+/** The server marks a window with dots, so a snippet may be a little longer than asked; some ignore the wish. */
+const MAX_SNIPPET_CHARS = 320;
+/** Making text safe takes time: of what is shown, so many times its cap is looked at. */
+const MAX_LOOK_TIMES = 8;
+const MAX_PATH_CHARS = 300;
+/** As much of a text as is compared with others. */
+const MAX_GIST_CHARS = 1000;
+const MAX_KEY_CHARS = 20_000;
+/** What a resolution found; its text is never empty, so emptiness shows in these alone (palinode-api.md, 2.11). */
+const RESOLVED_PARTS = [
+  "selected",
+  "replaced",
+  "conflicts",
+  "insufficient",
+  "omitted_conflicts",
+  "other_projects_withheld",
+] as const;
+
+/** Returns what a search hit shows: a line with its score, and under it how an imported session is reopened. */
+export function hitMemory(row: Row, heading?: string): Memory {
+  const path = pathOf(row);
+  const score = scoreOf(row);
+  const snippet = asText(row.snippet) ?? asText(row.content) ?? "";
+  const text = asText(row.content) ?? snippet;
+  const words = clipMarked(safeLine(stripOurBlocks(looked(snippet, MAX_SNIPPET_CHARS))), MAX_SNIPPET_CHARS);
+  const line = `- [${safeLine(path)}] (${matchText(score)}) ${words}`.trimEnd();
+  const resume = safeLine(looked(asText(asRecord(row.metadata).resume) ?? "", MAX_SNIPPET_CHARS));
+  const hasResume = resume !== "" && !line.includes(resume);
+  return {
+    source: "hit",
+    keys: [`hit ${digestOf(`${path} ${asText(row.content_hash) ?? text}`)}`, textKey(path, text)],
+    path,
+    score,
+    words,
+    gist: clip(text, MAX_GIST_CHARS),
+    entry: {
+      ...(heading === undefined ? {} : { heading }),
+      lines: hasResume ? [line, `  Resume: ${clipMarked(resume, MAX_SNIPPET_CHARS)}`] : [line],
+    },
+  };
+}
+
+/**
+ * Returns what a trigger that fired shows: its file, where that is wanted and can be read, else its description. Never
+ * rejects.
+ */
+export async function triggerMemory(asker: Asker, row: Row, wantsFile: boolean): Promise<Memory> {
+  const path = clip(String(row.memory_file), MAX_PATH_CHARS);
+  const body = wantsFile ? await readBody(asker, path) : undefined;
+  const text = body ?? asText(row.description) ?? "";
+  const lines = triggerLines(text);
+  const note = wantsFile && body === undefined ? ["(the file could not be read)"] : [];
+  const isWhole = body !== undefined && body === looked(body, MAX_TRIGGER_CHARS) && !lines.includes(CUT_MARK);
+  const heading = triggerHeading(path);
+  return {
+    source: "trigger",
+    keys: [textKey(path, text), ...(isWhole ? [wholeKey(path)] : [])],
+    path,
+    score: typeof row.score === "number" ? row.score : null,
+    gist: clip(text, MAX_GIST_CHARS),
+    entry: { lines: [heading, ...lines, ...note] },
+    mention: { lines: [heading, "(its text stands further up)"] },
+  };
+}
+
+/** Returns what a resolution shows, undefined where it found nothing. */
+export function resolvedMemory(answer: Row, text: string): Memory | undefined {
+  if (RESOLVED_PARTS.every((name) => sizeOf(answer[name]) === 0)) return undefined;
+  const lines = safeLines(text.replace(/^\s*### Resolved from memory/, "### Resolved"));
+  const isTitled = lines[0]?.startsWith("### Resolved") === true;
+  return {
+    source: "resolution",
+    keys: [`resolved ${digestOf(text)}`],
+    path: "",
+    score: null,
+    gist: text,
+    entry: { lines: isTitled ? ["### Resolved from memory (current state)", ...lines.slice(1)] : lines },
+  };
+}
+
+/** `file_path` is absolute; servers before 0.12 send nothing else, so its last two segments have to do. */
+export function pathOf(row: Row): string {
+  return clip(asText(row.rel_path) ?? (asText(row.file_path) ?? "").split(/[\\/]/).slice(-2).join("/"), MAX_PATH_CHARS);
+}
+
+/** Only `raw_score` is a cosine; `score` is a rank. Null or absent: found by keyword. */
+export function scoreOf(row: Row): number | null {
+  return typeof row.raw_score === "number" ? row.raw_score : null;
+}
+
+/** Returns the key of a file whose whole text is in view. */
+export function wholeKey(path: string): string {
+  return `whole ${digestOf(path)}`;
+}
+
+/** The same for a hit and for a trigger that show the same text of a file. */
+function textKey(path: string, text: string): string {
+  const words = clip(text, MAX_KEY_CHARS)
+    .toLowerCase()
+    .match(/[\p{L}\p{N}]+/gu);
+  return `text ${digestOf(`${path} ${(words ?? []).join(" ")}`)}`;
+}
+
+function matchText(score: number | null): string {
+  return score === null ? "keyword match" : `${Math.round(Math.min(1, Math.max(0, score)) * 100)}% match`;
+}
+
+function triggerLines(text: string): string[] {
+  const lines = safeLines(looked(text, MAX_TRIGGER_CHARS)).join("\n");
+  return clipLines(lines, MAX_TRIGGER_CHARS)
+    .split("\n")
+    .filter((line) => line !== "");
+}
+
+/** As much of a text as is looked at to show `maxChars` of it. */
+function looked(text: string, maxChars: number): string {
+  return clip(text, MAX_LOOK_TIMES * maxChars);
+}
+
+function sizeOf(part: unknown): number {
+  if (Array.isArray(part)) return part.length;
+  return typeof part === "number" ? part : 0;
+}

@@ -1,0 +1,125 @@
+// The rows of a record on disk, read with suspicion: what is whole comes back as a list of one, anything else as none. What
+// earlier versions kept otherwise is derived.
+import { asRecord } from "../base/json.ts";
+import { defuse } from "../base/markup.ts";
+import { isTime } from "../base/time.ts";
+import { type Anchor, entryId, type LedgerEntry, type Memory, type Snippet, triggerHeading } from "../recall/index.ts";
+import type { Reason } from "../server/index.ts";
+import type { SettingNote } from "../settings/index.ts";
+import type { Account, ChannelNews, ShownMemory } from "./news.ts";
+
+/** How 0.1.0, which kept no snippets, wrote them into its blocks; those of a digest have no score. */
+const SNIPPET_LINES = {
+  digest: /^- \[(.+?)\] (.*)$/gm,
+  scored: /^- \[(.+?)\] \((?:\d{1,3}% match|keyword match)\) ?(.*)$/gm,
+};
+
+/** Returns what `read` makes of the rows of a list; of anything else nothing. */
+export function listOf<T>(raw: unknown, read: (row: unknown) => T[]): T[] {
+  return Array.isArray(raw) ? raw.flatMap(read) : [];
+}
+
+export function readText(raw: unknown): string[] {
+  return typeof raw === "string" ? [raw] : [];
+}
+
+export function readCount(raw: unknown): number {
+  return typeof raw === "number" && Number.isInteger(raw) && raw > 0 ? raw : 0;
+}
+
+/** A text that was spoilt is no block any more, and would reach the model as it is: its id tells. */
+export function readEntry(raw: unknown): LedgerEntry[] {
+  const { kind, atEnd, prompt, text, seen, snippets, id, createdAt, anchor } = asRecord(raw);
+  const place = anchor === null ? null : readAnchor(anchor);
+  if (!isKind(kind) || place === undefined) return [];
+  if (typeof prompt !== "string" || typeof text !== "string" || typeof createdAt !== "number") return [];
+  if (id !== entryId(kind, prompt, text) || !isTexts(seen)) return [];
+  return [
+    {
+      kind,
+      atEnd: atEnd === true,
+      prompt,
+      text,
+      seen,
+      snippets: Array.isArray(snippets) ? listOf(snippets, readSnippet) : snippetsIn(text, kind),
+      id,
+      createdAt,
+      anchor: place,
+    },
+  ];
+}
+
+function snippetsIn(text: string, kind: LedgerEntry["kind"]): Snippet[] {
+  const lines = text.matchAll(kind === "digest" ? SNIPPET_LINES.digest : SNIPPET_LINES.scored);
+  return [...lines].map(([, path = "", words = ""]) => ({ path, words }));
+}
+
+function readSnippet(raw: unknown): Snippet[] {
+  const { path, words } = asRecord(raw);
+  return typeof path === "string" && typeof words === "string" ? [{ path, words }] : [];
+}
+
+function readAnchor(raw: unknown): Anchor | undefined {
+  const { id, print, ordinal } = asRecord(raw);
+  if (id !== null && typeof id !== "string") return undefined;
+  return typeof print === "string" && typeof ordinal === "number" ? { id, print, ordinal } : undefined;
+}
+
+/** Made safe once more: a file may have been spoilt, and what is safe already stays as it is. */
+export function readCarried(raw: unknown): Memory[] {
+  const { keys, path, gist, entry } = asRecord(raw);
+  const { lines } = asRecord(entry);
+  if (!isTexts(keys) || !isTexts(lines) || typeof path !== "string" || typeof gist !== "string") return [];
+  const safe = [triggerHeading(path), ...lines.slice(1).map(defuse)];
+  return [{ source: "trigger", keys, path, gist, score: null, entry: { lines: safe } }];
+}
+
+export function readNews([channel, raw]: [string, unknown]): [string, ChannelNews][] {
+  const { okAt, reason, cause, at, ms, calls, recentMs } = asRecord(raw);
+  if (!isTime(at) || typeof ms !== "number") return [];
+  const news: ChannelNews = {
+    at,
+    ms,
+    calls: readCount(calls),
+    recentMs: listOf(recentMs, (time) => (typeof time === "number" ? [time] : [])),
+    ...(isTime(okAt) ? { okAt } : {}),
+    ...(typeof reason === "string" ? { reason: reason as Reason } : {}),
+    ...(typeof cause === "string" ? { cause: cause as Reason } : {}),
+  };
+  return [[channel, news]];
+}
+
+export function readAccount(raw: unknown): Account[] {
+  const { at, about, shown, chars, silent } = asRecord(raw);
+  if (!isTime(at) || typeof about !== "string" || !Array.isArray(shown)) return [];
+  const reasons = Object.entries(asRecord(silent)).filter(([, reason]) => typeof reason === "string");
+  return [
+    {
+      at,
+      about,
+      shown: listOf(shown, readShown),
+      chars: readCount(chars),
+      silent: Object.fromEntries(reasons) as Record<string, Reason>,
+    },
+  ];
+}
+
+function readShown(raw: unknown): ShownMemory[] {
+  const { kind, path, score, chars } = asRecord(raw);
+  if (!isKind(kind) || typeof path !== "string") return [];
+  return [{ kind, path, score: typeof score === "number" ? score : null, chars: readCount(chars) }];
+}
+
+export function readSetting(raw: unknown): SettingNote[] {
+  const { name, value, source } = asRecord(raw);
+  if (typeof name !== "string" || typeof value !== "string" || typeof source !== "string") return [];
+  return [{ name, value, source }];
+}
+
+function isKind(kind: unknown): kind is LedgerEntry["kind"] {
+  return kind === "digest" || kind === "recall" || kind === "repair";
+}
+
+function isTexts(list: unknown): list is string[] {
+  return Array.isArray(list) && list.every((text) => typeof text === "string");
+}
