@@ -43,7 +43,7 @@ export async function status(session: Session, read: ReadConfig): Promise<Reply>
     },
     settings,
     differing,
-    problems: [...new Set([...read.problems, ...(latest?.record.problems ?? [])])],
+    problems: [...new Set([...read.problems.map(({ text }) => text), ...(latest?.record.problems ?? [])])],
     session:
       latest === undefined
         ? null

@@ -180,7 +180,7 @@ export const importCommand: Command = {
 function liveImporter(shell: Shell, values: Values, project: string, signal: AbortSignal): Importer {
   const { config, problems } = readConfig(null, shell.env, shell.cwd);
   const warn = warner(shell);
-  problems.forEach((problem) => warn(problem));
+  for (const { text } of problems) warn(text);
   let quietMs = 0;
   return {
     client: createClient(config, (ms) => (quietMs = ms)),
