@@ -253,7 +253,7 @@ test("a failed command in a pause costs nothing and leaves no trace, nor does an
 test("workspaces that are paused at the same moment are all paused", async (t) => {
   const { scene, cwd } = await desk(t).then((opened) => ({ scene: opened, cwd: opened.cwd }));
   const folders = ["a", "b", "c", "d"].map((name) => join(cwd, name));
-  folders.forEach((folder) => mkdirSync(folder));
+  for (const folder of folders) mkdirSync(folder);
   const desks = folders.map((folder) =>
     scene.restart({ context: { session: undefined, workspaceInfo: undefined, cwd: folder } }),
   );
