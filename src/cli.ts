@@ -4,7 +4,7 @@ import { type Command, plainText, type Shell, UsageError } from "./base/shell.ts
 import { HOMEPAGE, VERSION } from "./base/version.ts";
 import { deskCommands } from "./desk/index.ts";
 import { handoff, history, importCommand, resume } from "./history/index.ts";
-import { DEFAULT_API_URL, SETTINGS, TOKEN_FILE_VARIABLE } from "./settings/index.ts";
+import { DEFAULT_API_URL, settingRows } from "./settings/index.ts";
 import { doctorCommand, installCommand, uninstallCommand } from "./setup/index.ts";
 
 /** The verbs, in the order in which help lists them. */
@@ -61,10 +61,9 @@ function helpText(): string {
   const usages = Object.entries(COMMANDS).map(
     ([verb, { usage, help }]) => [`${verb} ${usage}`.trimEnd(), help] as const,
   );
-  const rows = Object.values(SETTINGS).map(
-    ({ variable, fallback, help, shown }) => [variable, `${help}${withDefault(shown ?? inShell(fallback))}`] as const,
+  const rows = settingRows().map(
+    ({ variable, effect, fallback }) => [variable, effect + withDefault(fallback)] as const,
   );
-  rows.splice(2, 0, [TOKEN_FILE_VARIABLE, "a file that holds the token"]);
   return `palinode.js ${VERSION}: persistent memory for Cline from a Palinode server
 
 This file is a Cline plugin. Put it into ~/.cline/plugins and start palinode-api (${DEFAULT_API_URL}).
@@ -86,8 +85,4 @@ function table(rows: readonly (readonly [string, string])[]): string {
 
 function withDefault(value: string): string {
   return value === "" ? "" : ` [${value}]`;
-}
-
-function inShell(value: unknown): string {
-  return typeof value === "boolean" ? String(Number(value)) : String(value);
 }

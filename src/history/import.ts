@@ -65,7 +65,7 @@ function sessionsOf(shell: Shell, values: Values, choice: Choice, warn: Warn): P
 function liveImporter(shell: Shell, values: Values, project: string, signal: AbortSignal): Importer {
   const { config, problems } = readConfig(null, shell.env, shell.cwd);
   const warn = warnOn(shell);
-  for (const problem of problems) warn(problem);
+  for (const { text } of problems) warn(text);
   let quietMs = 0;
   const client = createClient(config, (ms) => {
     quietMs = ms;

@@ -22,7 +22,7 @@ export class Roster {
   startSession(ctx: unknown, agentId?: string, takesTools = true): Session {
     const context = readSetupContext(ctx);
     const read = readConfig(this.#options, process.env, context.cwd ?? process.cwd());
-    const { problems } = read;
+    const problems = read.problems.map(({ text }) => text);
     // What a host does not take is not spoken of.
     const config = takesTools ? read.config : { ...read.config, tools: false };
     const session = createSession(config, context, this.#surroundings, agentId);

@@ -1,22 +1,7 @@
 // Every setting, where it comes from, and which project a folder belongs to.
+export { type Config, isActive, type PalinodeOptions, type Profile, primes, recalls, repairs } from "./config.ts";
+export { type Problem, type Source, userFile, workspaceFile } from "./layers.ts";
 export { projectOf, projectSlug, slugOf } from "./project.ts";
-export {
-  type Config,
-  DEFAULT_API_URL,
-  isActive,
-  NOT_NEEDED,
-  type PalinodeOptions,
-  type Profile,
-  primes,
-  type ReadConfig,
-  readConfig,
-  recalls,
-  repairs,
-  SETTINGS,
-  type SettingNote,
-  type Source,
-  settingNotes,
-  TOKEN_FILE_VARIABLE,
-  userFile,
-} from "./settings.ts";
-export { readToken, readUrl } from "./values.ts";
+export { type ReadConfig, readConfig, type SettingNote, settingNotes } from "./settings.ts";
+export { DEFAULT_API_URL, type SettingName, settingRows, variableOf } from "./table.ts";
+export { readUrl } from "./values.ts";

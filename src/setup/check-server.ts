@@ -1,20 +1,10 @@
 // What the doctor asks the server: does it answer, does it take the token, is its embedder ready, does its policy allow
 // it, and how long does one recall take. Asks nothing that changes memory, starts a cooldown or counts as a recall.
-import { entryAt, readRecord, realFolder } from "../base/files.ts";
+import { realFolder } from "../base/files.ts";
 import { asRecord, asText } from "../base/json.ts";
 import { quoted, thisProgram } from "../base/shell.ts";
 import { type Client, createClient, mayCarryToken, PalinodeError } from "../server/index.ts";
-import {
-  type Config,
-  DEFAULT_API_URL,
-  projectOf,
-  type ReadConfig,
-  readToken,
-  readUrl,
-  type Source,
-  TOKEN_FILE_VARIABLE,
-  userFile,
-} from "../settings/index.ts";
+import { type Config, DEFAULT_API_URL, projectOf, type ReadConfig, readUrl, type Source } from "../settings/index.ts";
 import { type Check, editing, failure, ok, setting, warning } from "./check.ts";
 import { findProgram } from "./programs.ts";
 
@@ -27,7 +17,7 @@ type Answer = { value: unknown; ms: number } | { error: PalinodeError };
 
 /** Returns a line for each thing the server could be asked; where it is away, that line alone. Never rejects. */
 export async function checkServer(
-  { config, sources }: ReadConfig,
+  { config, sources, tokenFile }: ReadConfig,
   cwd: string,
   env: NodeJS.ProcessEnv,
 ): Promise<Check[]> {
@@ -53,7 +43,8 @@ export async function checkServer(
     policyLines(client, "recall", project, cwd),
     policyLines(client, "capture", project, cwd),
   ]);
-  const token = unsent.length > 0 ? unsent : tokenLines(config.token !== "", sources.token, [status, recall], env);
+  const token =
+    unsent.length > 0 ? unsent : tokenLines(config.token !== "", sources.token, tokenFile, [status, recall]);
   if (token.some(({ level }) => level === "failure")) return [server, ...token];
   const embedder = embedderLine(status, isList(recall), config, env);
   return [server, ...token, embedder, ...policies.flat(), recallLine(recall, config, embedder)];
@@ -124,33 +115,14 @@ function notSent({ apiUrl }: Config, sources: ReadConfig["sources"], env: NodeJS
   return failure("token", `${message}. Where the way there is safe: export PALINODE_ALLOW_HTTP=1`, fix);
 }
 
-/** Returns the file that the token stands in; undefined where that is the environment, or nothing. */
-function fileOfToken(source: Source | undefined, env: NodeJS.ProcessEnv): string | undefined {
-  const isUsers = source === "user file";
-  const values: Record<string, unknown> = isUsers ? readRecord(userFile(env)) : {};
-  const [token, file] = isUsers
-    ? [values.token ?? values.PALINODE_API_TOKEN, values.tokenFile ?? values[TOKEN_FILE_VARIABLE]]
-    : [env.PALINODE_API_TOKEN, env[TOKEN_FILE_VARIABLE]];
-  if (readToken(token) === undefined && typeof file === "string" && file.trim() !== "") return file.trim();
-  return isUsers ? userFile(env) : undefined;
-}
-
-/** A token that others on this machine can read is none of theirs. */
-export function checkTokenFile({ config, sources }: ReadConfig, env: NodeJS.ProcessEnv): Check[] {
-  const path = config.token === "" ? undefined : fileOfToken(sources.token, env);
-  const isOpen = path !== undefined && process.platform !== "win32" && ((entryAt(path)?.mode ?? 0) & 0o077) !== 0;
-  return isOpen ? [warning("token", `others may read the token in ${path}`, `chmod 600 ${quoted(path)}`)] : [];
-}
-
 /** Where the server answered neither yes nor no, there is nothing to say of it. */
 function tokenLines(
   has: boolean,
   source: Source | undefined,
+  file: string | undefined,
   answers: readonly Answer[],
-  env: NodeJS.ProcessEnv,
 ): Check[] {
   if (answers.some((answer) => "error" in answer && answer.error.code === "unauthorized")) {
-    const file = fileOfToken(source, env);
     const message = has ? `the server refused the token (${source})` : "the server wants a token, and none is set";
     return [failure("token", message, file ? editing(file) : "export PALINODE_API_TOKEN=…")];
   }

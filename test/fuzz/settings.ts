@@ -3,7 +3,9 @@
 import assert from "node:assert/strict";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
-import { type Config, type PalinodeOptions, readConfig, SETTINGS } from "../../src/settings/settings.ts";
+import type { Config, PalinodeOptions } from "../../src/settings/config.ts";
+import { readConfig } from "../../src/settings/settings.ts";
+import { SETTINGS } from "../../src/settings/table.ts";
 import { createChat } from "../helpers/chat.ts";
 import type { Random } from "../helpers/random.ts";
 import type { Fuzzer } from "./driver.ts";
@@ -76,11 +78,8 @@ async function runCase(stage: Stage, random: Random): Promise<void> {
     random.chance(0.9) ? workspace : undefined,
   );
   checkConfig(config);
-  for (const problem of problems)
-    assert.ok(
-      problem.isWellFormed() && !problem.includes(TOKEN),
-      `a problem tells a token, or half a character: ${problem}`,
-    );
+  for (const { text } of problems)
+    assert.ok(text.isWellFormed() && !text.includes(TOKEN), `a problem tells a token, or half a character: ${text}`);
   for (const [key, source] of Object.entries(sources))
     assert.ok(source !== "workspace file" || !(key in OF_WORKSPACE), `the workspace set ${key}`);
 

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { PalinodePlugin } from "../../src/plugin.ts";
-import type { PalinodeOptions } from "../../src/settings/settings.ts";
+import type { PalinodeOptions } from "../../src/settings/config.ts";
 import { createApiCapture } from "../helpers/host-inprocess.ts";
 import { answerTo } from "../palinode/routes.ts";
 import { createStore, type MemoryInput } from "../palinode/server.ts";

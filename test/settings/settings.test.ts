@@ -4,14 +4,14 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test, { type TestContext } from "node:test";
-import {
-  type Config,
-  isActive,
-  type PalinodeOptions,
-  primes,
-  readConfig,
-  recalls,
-} from "../../src/settings/settings.ts";
+import { type Config, isActive, type PalinodeOptions, primes, recalls } from "../../src/settings/config.ts";
+import { readConfig as readAll } from "../../src/settings/settings.ts";
+
+/** Settings as they are read, with the problems as people read them. */
+function readConfig(...given: Parameters<typeof readAll>) {
+  const { problems, ...rest } = readAll(...given);
+  return { ...rest, problems: problems.map(({ text }) => text) };
+}
 
 /** The seed's table and issue 2: variable, option, default, a value as text, what it means. */
 const TABLE: [string, keyof Config, unknown, string, unknown][] = [
@@ -471,4 +471,72 @@ test("a value that makes no sense is named also where a better one counts", (t) 
     problems.map((problem) => problem.split(" is not usable")[0]),
     [`${join(env.HOME ?? "", ".cline/palinode.json")}: recallMaxResults`, "PALINODE_PROJECT"],
   );
+});
+
+test("a problem says what it is about, where it stands, and whether another value makes up for it", (t) => {
+  const { env, workspace } = settingsFiles(
+    t,
+    { colour: "red", recallMaxResults: "many", tokenFile: "/gone" },
+    { apiUrl: "http://evil.example", minMessages: "few" },
+  );
+  const all = { ...env, PALINODE_HOOK_RECALL_MAX_RESULTS: "2", PALINODE_API_URL: "nonsense" };
+  const { problems } = readAll({ hookDeadlineMs: NaN }, all, workspace);
+  const [ofUser, ofWorkspace] = [
+    join(String(env.HOME), ".cline/palinode.json"),
+    join(workspace, ".cline/palinode.json"),
+  ];
+  assert.deepEqual(
+    problems.map(({ setting, source, file, isShadowed }) => [setting, source, file, isShadowed]),
+    [
+      ["apiUrl", "workspace file", ofWorkspace, false],
+      ["colour", "user file", ofUser, false],
+      ["apiUrl", "environment", undefined, false],
+      ["tokenFile", "user file", ofUser, false],
+      ["recallMaxResults", "user file", ofUser, true],
+      ["minMessages", "workspace file", ofWorkspace, false],
+      ["hookDeadlineMs", "option", undefined, false],
+    ],
+  );
+  assert.deepEqual(
+    problems.map(({ text }) => text.replace(ofUser, "USER").replace(ofWorkspace, "WORKSPACE")),
+    [
+      "WORKSPACE: apiUrl is not for a workspace to set; put it into the user file",
+      "USER: colour is no setting",
+      "PALINODE_API_URL is not usable (http:// or https:// is missing)",
+      "USER: tokenFile: the file cannot be read (ENOENT)",
+      "USER: recallMaxResults is not usable, though not needed (search hits per prompt; 0 = no search)",
+      "WORKSPACE: minMessages is not usable (prompts before the first capture)",
+      "hookDeadlineMs is not usable (limit of a whole hook, 100 to 2700)",
+    ],
+  );
+});
+
+test("a problem with a file as a whole is about no setting, and one that stands for many is about the next", (t) => {
+  const names = Array.from({ length: 13 }, (_, index) => `colour${index}`);
+  const { env, workspace } = settingsFiles(t, "{", Object.fromEntries(names.map((name) => [name, 1])));
+  const { problems } = readAll({}, env, workspace);
+  assert.deepEqual(
+    problems.map(({ setting }) => setting),
+    [...names.slice(0, 11), undefined],
+  );
+  assert.match(problems[10]?.text ?? "", /palinode\.json: and 3 more of these$/);
+  assert.deepEqual(problems[11], {
+    setting: undefined,
+    source: "user file",
+    file: join(String(env.HOME), ".cline/palinode.json"),
+    text: `${join(String(env.HOME), ".cline/palinode.json")} is not JSON`,
+    isShadowed: false,
+  });
+});
+
+test("the file that the token stands in is known, and without a token the one that was to hold it", (t) => {
+  const tokenFile = temporary(t, "from-file");
+  const { env } = settingsFiles(t, { token: "direct", tokenFile });
+  const fileOf = (...given: Parameters<typeof readAll>): string | undefined => readAll(...given).tokenFile;
+  const userFile = join(String(env.HOME), ".cline/palinode.json");
+  assert.equal(fileOf({}, env), userFile);
+  assert.equal(fileOf({}, { ...env, PALINODE_API_TOKEN_FILE: ` ${tokenFile} ` }), tokenFile);
+  assert.equal(fileOf({}, { ...env, PALINODE_API_TOKEN: "x", PALINODE_API_TOKEN_FILE: tokenFile }), undefined);
+  assert.equal(fileOf({}, { PALINODE_API_TOKEN_FILE: "/gone" }), "/gone");
+  assert.equal(fileOf({}, {}), undefined);
 });

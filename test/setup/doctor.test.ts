@@ -471,6 +471,38 @@ test("settings are told with their source, and each that makes no sense has its 
   assert.ok(!text.includes("evil.example") && !text.includes('much"'));
 });
 
+test("a problem is a failure only where it may be why the server cannot be used, and mended where it stands", async (t) => {
+  const { home, server } = await arrange(t);
+  await server.close();
+  const file = home.write(
+    ".cline/palinode.json",
+    JSON.stringify({ tokenFile: "/gone", minMessages: "few", colour: 1 }),
+  );
+  const workspaceFile = home.write("workspace/.cline/palinode.json", JSON.stringify({ token: "x" }));
+  home.env.PALINODE_API_TOKEN = "two words";
+  home.env.PALINODE_CAPTURE_ENABLED = "perhaps";
+  const problems = async (): Promise<unknown[]> =>
+    (await examine(home)).checks
+      .filter(({ name, level }) => name === "settings" && level !== "ok")
+      .map(({ level, message, fix }) => [level, message.replace(/^.*?json: /, "").split(" is ")[0], fix]);
+  assert.deepEqual(await problems(), [
+    ["warning", "token", `\${EDITOR:-vi} ${workspaceFile}`],
+    ["warning", "colour", `\${EDITOR:-vi} ${file}`],
+    ["failure", "PALINODE_API_TOKEN", "export PALINODE_API_TOKEN=…"],
+    ["failure", "tokenFile: the file cannot be read (ENOENT)", `\${EDITOR:-vi} ${file}`],
+    ["warning", "minMessages", `\${EDITOR:-vi} ${file}`],
+    ["warning", "PALINODE_CAPTURE_ENABLED", "unset PALINODE_CAPTURE_ENABLED"],
+  ]);
+  // A better value makes up for one that is not usable: it is not why the server is away.
+  home.write(".cline/palinode.json", JSON.stringify({ apiUrl: "nonsense" }));
+  home.write("workspace/.cline/palinode.json", "{}");
+  delete home.env.PALINODE_API_TOKEN;
+  delete home.env.PALINODE_CAPTURE_ENABLED;
+  assert.deepEqual(await problems(), [["warning", "apiUrl", `\${EDITOR:-vi} ${file}`]]);
+  home.write(".cline/palinode.json", "{");
+  assert.deepEqual(await problems(), [["failure", file, `\${EDITOR:-vi} ${file}`]]);
+});
+
 test("files that are broken are named and stop nothing", async (t) => {
   const { home } = await arrange(t);
   const paths = [

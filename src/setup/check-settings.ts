@@ -1,0 +1,71 @@
+// What the doctor says of settings: which are not at their defaults, what was not taken and where that is mended, whether
+// they leave anything to do, and whether others can read the token.
+import { entryAt } from "../base/files.ts";
+import { quoted } from "../base/shell.ts";
+import {
+  isActive,
+  type Problem,
+  type ReadConfig,
+  type SettingName,
+  userFile,
+  variableOf,
+  workspaceFile,
+} from "../settings/index.ts";
+import { type Check, editing, failure, ok, warning } from "./check.ts";
+
+/** What leads to the server. */
+const CONNECTION: readonly (string | undefined)[] = ["apiUrl", "token", "tokenFile"];
+
+/** Returns a line for all settings, and one for each trouble with them. `isCutOff`: the server cannot be used. */
+export function checkSettings(read: ReadConfig, env: NodeJS.ProcessEnv, workspace: string, isCutOff: boolean): Check[] {
+  return [
+    ok("settings", summaryOf(read)),
+    ...read.problems.map((problem) => lineFor(problem, isCutOff)),
+    ...(isActive(read.config) ? [] : [allOff(read, env, workspace)]),
+  ];
+}
+
+function summaryOf({ config, sources }: ReadConfig): string {
+  const shown = Object.entries(config).flatMap(([key, value]) => {
+    const source = sources[key as keyof typeof config];
+    if (source === undefined || source === "profile") return [];
+    return [`${key}${key === "token" ? "" : ` ${JSON.stringify(value)}`} (${source})`];
+  });
+  return shown.length === 0 ? "all at their defaults" : `not at their defaults: ${shown.join(", ")}`;
+}
+
+function lineFor(problem: Problem, isCutOff: boolean): Check {
+  const isCause = isCutOff && !problem.isShadowed && mayCutOff(problem);
+  return (isCause ? failure : warning)("settings", problem.text, mendOf(problem));
+}
+
+/** An address or a token that was not taken, or the whole file that may hold them. No workspace may set either. */
+function mayCutOff({ setting, source }: Problem): boolean {
+  return source !== "workspace file" && (setting === undefined || CONNECTION.includes(setting));
+}
+
+function mendOf({ setting, file }: Problem): string {
+  if (file !== undefined) return editing(file);
+  // Names that are no setting stand in files alone.
+  const variable = variableOf(setting as SettingName);
+  return CONNECTION.includes(setting) ? `export ${variable}=…` : `unset ${variable}`;
+}
+
+/** Capture is the one channel that no profile but `off` stops. */
+function allOff({ config, sources }: ReadConfig, env: NodeJS.ProcessEnv, workspace: string): Check {
+  const key = config.recallProfile === "off" ? "recallProfile" : "capture";
+  const source = sources[key];
+  const message = `everything is switched off by ${variableOf(key)} (${source})`;
+  if (source === "user file") return failure("settings", message, editing(userFile(env)));
+  if (source === "workspace file") return failure("settings", message, editing(workspaceFile(workspace)));
+  return failure("settings", message, `unset ${variableOf(key)}`);
+}
+
+/** A token that others on this machine can read is none of theirs. */
+export function checkTokenFile({ config, tokenFile }: ReadConfig): Check[] {
+  if (config.token === "" || tokenFile === undefined || process.platform === "win32") return [];
+  const isOpen = ((entryAt(tokenFile)?.mode ?? 0) & 0o077) !== 0;
+  return isOpen
+    ? [warning("token", `others may read the token in ${tokenFile}`, `chmod 600 ${quoted(tokenFile)}`)]
+    : [];
+}

@@ -1,0 +1,57 @@
+// What the doctor says of what is kept on disk: can the state folder be written to, is it private, is memory paused here.
+import { mkdtempSync, rmdirSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { codeOf, entryAt } from "../base/files.ts";
+import { quoted } from "../base/shell.ts";
+import { openState } from "../base/store.ts";
+import { pausedSince } from "../session/index.ts";
+import type { ReadConfig } from "../settings/index.ts";
+import { type Check, ok, setting, warning } from "./check.ts";
+
+/** A folder that is not there yet is not made: another one is, in the nearest that is, to see that it can be. */
+export function checkState({ config, sources }: ReadConfig, env: NodeJS.ProcessEnv): Check {
+  const { persist, stateDir } = config;
+  if (!persist) return ok("state", "nothing is kept on disk (persist is off)");
+  const { path, isFolder, mode } = nearest(stateDir);
+  const elsewhere = setting("PALINODE_CLINE_STATE_DIR", "…", sources.stateDir, env);
+  if (!isFolder) return warning("state", `${path} is no folder, so nothing can be kept there`, elsewhere);
+  const refusal = refusalIn(path);
+  if (path !== stateDir) {
+    if (refusal !== undefined) return warning("state", `${stateDir} cannot be made (${refusal})`, elsewhere);
+    return ok("state", `${stateDir} will be made when it is needed`);
+  }
+  const close = `chmod 700 ${quoted(stateDir)}`;
+  if (refusal !== undefined)
+    return warning("state", `${stateDir} cannot be written to (${refusal})`, refusal === "EACCES" ? close : elsewhere);
+  const isOpen = process.platform !== "win32" && (mode & 0o077) !== 0;
+  return isOpen ? warning("state", `others may look into ${stateDir}`, close) : ok("state", `${stateDir} is writable`);
+}
+
+/**
+ * Returns why nothing can be made in a folder, or undefined. Rights alone do not tell: a disk may be read-only, and root
+ * may do all.
+ */
+function refusalIn(folder: string): string | undefined {
+  try {
+    rmdirSync(mkdtempSync(join(folder, ".palinode-doctor-")));
+    return undefined;
+  } catch (error) {
+    return codeOf(error);
+  }
+}
+
+/** Returns what stands at a path, or at the nearest place above where anything does. */
+function nearest(path: string): { path: string; isFolder: boolean; mode: number } {
+  const entry = entryAt(path);
+  if (entry === undefined && dirname(path) !== path) return nearest(dirname(path));
+  return { path, isFolder: entry?.isDirectory() === true, mode: entry?.mode ?? 0 };
+}
+
+/** Returns a line where memory is paused in this workspace. */
+export function checkPause({ config }: ReadConfig, workspace: string): Check[] {
+  const since = config.persist ? pausedSince(openState(config.stateDir), workspace) : undefined;
+  if (since === undefined) return [];
+  // Of a time that no calendar has, `toISOString` would throw.
+  const message = `memory is paused in this workspace since ${new Date(since).toJSON()}; to end it, type in Cline:`;
+  return [warning("paused", message, "/palinode resume")];
+}
