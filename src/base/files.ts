@@ -1,5 +1,5 @@
-// Files that belong to the user or to Cline: reads them with suspicion, replaces them as a whole. What the plugin keeps
-// for itself is state.ts.
+// Files: the one way to read a small one, with suspicion, and the one way to write one, as a whole. The folder of files
+// that the plugin keeps for itself is store.ts.
 import {
   existsSync,
   lstatSync,
@@ -13,22 +13,50 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname } from "node:path";
-import { asRecord, parseJson } from "./json.ts";
+import { asRecord, mustParseJson } from "./json.ts";
 
 /** A larger file is none of those that are looked for. */
 const MAX_FILE_BYTES = 1024 * 1024;
 
-/** Returns the text of a regular file of at most `maxBytes` (1 MB), or undefined. Never blocks on a pipe or a device. */
+/**
+ * Returns the text of a regular file of at most `maxBytes` (1 MB). Throws what the system says, and a `RangeError` that
+ * says what the path leads to instead ("is no file", "has 3 MB, more than 1 MB"): a pipe or a device would block.
+ */
+export function readText(path: string, maxBytes = MAX_FILE_BYTES): string {
+  const file = statSync(path);
+  if (!file.isFile()) throw new RangeError("is no file");
+  if (file.size > maxBytes) throw new RangeError(`has ${megabytes(file.size)}, more than ${megabytes(maxBytes)}`);
+  return readFileSync(path, "utf8");
+}
+
+function megabytes(bytes: number): string {
+  return `${Math.round((10 * bytes) / 1024 / 1024) / 10} MB`;
+}
+
+/** Returns what a small JSON file says, without a byte order mark. Throws as `readText` does, and a `SyntaxError`. */
+export function readJson(path: string, maxBytes = MAX_FILE_BYTES): unknown {
+  return mustParseJson(readText(path, maxBytes));
+}
+
+/** Returns the text of a regular file of at most `maxBytes` (1 MB), or undefined. */
 export function readSmallFile(path: string, maxBytes = MAX_FILE_BYTES): string | undefined {
   try {
-    const file = statSync(path);
-    return file.isFile() && file.size <= maxBytes ? readFileSync(path, "utf8") : undefined;
+    return readText(path, maxBytes);
   } catch {
     return undefined;
   }
 }
 
-/** Returns what stands at a path, links followed unless asked otherwise; undefined when nothing does that can be seen. */
+/** Returns the members of the JSON object in a small file, or none. */
+export function readRecord(path: string): Record<string, unknown> {
+  try {
+    return asRecord(readJson(path));
+  } catch {
+    return {};
+  }
+}
+
+/** Returns what stands at a path, links followed unless asked otherwise; undefined when nothing is seen there. */
 export function entryAt(path: string, { followsLinks = true } = {}): Stats | undefined {
   try {
     return followsLinks ? statSync(path) : lstatSync(path);
@@ -37,32 +65,43 @@ export function entryAt(path: string, { followsLinks = true } = {}): Stats | und
   }
 }
 
-/** Returns the members of the JSON object in a small file, or none. */
-export function readRecord(path: string): Record<string, unknown> {
-  return asRecord(parseJson(readSmallFile(path)));
-}
-
 /**
  * Puts `data` at `path` so that a reader sees the old file or the new one, and makes its folder. A link is replaced, not
- * written through. Throws an `Error` with a message for the user.
+ * written through. Throws an `Error` with a message for the user; its cause is what the system says.
  */
-export function replaceFile(path: string, data: string | Uint8Array, mode: number): void {
-  const temporary = `${path}.${process.pid}.tmp`;
+export function replaceFile(path: string, data: string | Uint8Array, mode: number, folderMode = 0o777): void {
+  const temporary = temporaryFor(path);
   try {
-    makeFolder(dirname(path));
+    makeFolder(dirname(path), folderMode);
     writeFileSync(temporary, data, { mode });
     renameSync(temporary, path);
-  } catch (error) {
-    if (existsSync(temporary)) rmSync(temporary);
-    throw new Error(
-      `cannot write ${path} (${codeOf(error)}): ${dirname(path)} has to be a folder that you may write to`,
-    );
+  } catch (cause) {
+    removeIfThere(temporary);
+    const why = `${dirname(path)} has to be a folder that you may write to`;
+    throw new Error(`cannot write ${path} (${codeOf(cause)}): ${why}`, { cause });
   }
 }
 
-/** Returns the system's code of an error, such as `EACCES`. */
+/** The process id and a count keep two writers of one name apart; rename makes the last one win as a whole. */
+function temporaryFor(path: string): string {
+  writes += 1;
+  return `${path}.${process.pid}-${writes}-${Math.random().toString(36).slice(2, 8)}.tmp`;
+}
+
+let writes = 0;
+
+function removeIfThere(path: string): void {
+  try {
+    rmSync(path, { force: true });
+  } catch {
+    // What made the writing fail keeps this from working too.
+  }
+}
+
+/** Returns the system's code of an error or of its cause, such as `EACCES`. */
 export function codeOf(error: unknown): string {
-  return (error as NodeJS.ErrnoException | undefined)?.code ?? "unknown";
+  const { code, cause } = asRecord(error);
+  return String(code ?? asRecord(cause).code ?? "unknown");
 }
 
 /**

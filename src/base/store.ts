@@ -1,21 +1,10 @@
 // The one writer of state files. Every file is private, is replaced as a whole, and is read with suspicion: what cannot
 // be read is set aside under another name, and the session goes on without it.
-import { createHash } from "node:crypto";
-import {
-  readdir,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rm,
-  rmSync,
-  stat,
-  statSync,
-  utimesSync,
-  writeFileSync,
-} from "node:fs";
+import { readdir, readdirSync, renameSync, rm, rmSync, stat, statSync, utimesSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { makeFolder } from "./files.ts";
+import { codeOf, makeFolder, readJson, replaceFile } from "./files.ts";
+import { digestOf } from "./text.ts";
 
 /** Larger files are not ours. */
 const MAX_FILE_BYTES = 256 * 1024;
@@ -56,42 +45,33 @@ export const noState: State = {
  * that was set aside or could not be written.
  */
 export function openState(folder: string, onTrouble: (what: string) => void = () => undefined): State {
-  const told = new Set<string>();
+  const reported = new Set<string>();
   const path = (name: string): string => join(folder, name);
-  const tell = (what: string): void => {
-    if (!told.has(what)) onTrouble(what);
-    told.add(what);
+  const report = (trouble: string): void => {
+    if (!reported.has(trouble)) onTrouble(trouble);
+    reported.add(trouble);
   };
 
   const state: State = {
     read(name) {
       try {
-        const file = statSync(path(name));
-        // A pipe or a device would block, and is nothing that was written here.
-        if (!file.isFile() || file.size > MAX_FILE_BYTES) throw new SyntaxError("not a small file");
-        return JSON.parse(readFileSync(path(name), "utf8"));
+        return readJson(path(name), MAX_FILE_BYTES);
       } catch (error) {
-        if (!(error instanceof SyntaxError)) return undefined;
+        // What the system says, such as that there is no file, is no fault of the file.
+        if (!(error instanceof SyntaxError || error instanceof RangeError)) return undefined;
         state.rename(name, `${name}.bad`);
-        tell(`${name} could not be read and was set aside as ${name}.bad`);
+        report(`${name} could not be read and was set aside as ${name}.bad`);
         return undefined;
       }
     },
     write(name, value) {
-      // The process id and a count keep two writers of one name apart; rename makes the last one win as a whole.
-      const temporary = path(`${name}.${process.pid}-${(writes += 1)}-${Math.random().toString(36).slice(2, 8)}.tmp`);
       try {
         const text = JSON.stringify(value);
         if (Buffer.byteLength(text) > MAX_FILE_BYTES) throw new RangeError("too large");
-        makeFolder(dirname(path(name)), 0o700);
-        writeFileSync(temporary, text, { mode: 0o600 });
-        renameSync(temporary, path(name));
+        replaceFile(path(name), text, 0o600, 0o700);
         return true;
       } catch (error) {
-        attempt(() => rmSync(temporary, { force: true }));
-        tell(
-          `${name} could not be written (${error instanceof Error ? ((error as NodeJS.ErrnoException).code ?? error.message) : "unknown"})`,
-        );
+        report(`${name} could not be written (${reasonOf(error)})`);
         return false;
       }
     },
@@ -118,16 +98,19 @@ export function openState(folder: string, onTrouble: (what: string) => void = ()
   return state;
 }
 
-let writes = 0;
+function reasonOf(error: unknown): string {
+  const code = codeOf(error);
+  return code === "unknown" && error instanceof Error ? error.message : code;
+}
 
 /** Returns a session id as a file name: itself where that is harmless, else a digest. */
 export function fileStem(id: string): string {
-  return /^[A-Za-z0-9][\w-]{0,99}$/.test(id) ? id : createHash("sha256").update(id).digest("base64url").slice(0, 16);
+  return /^[A-Za-z0-9][\w-]{0,99}$/.test(id) ? id : digestOf(id);
 }
 
 /**
- * Not the promises of `node:fs`: Node 20 gives those a null request in a worker thread that is being ended, and the whole process
- * goes down with it (node::fs::ReadDir, GetReqWrap).
+ * Not the promises of `node:fs`: Node 20 gives those a null request in a worker thread that is being ended, and the
+ * whole process goes down with it (node::fs::ReadDir, GetReqWrap).
  */
 const readFolder = promisify(readdir);
 const lookAt = promisify(stat);
@@ -142,8 +125,8 @@ async function prune(
   const files: { name: string; at: number }[] = [];
   for (const name of names) {
     // A link that leads nowhere, or a file that another process was faster with, is no reason to keep the others.
-    const found = await lookAt(join(folder, name)).catch(() => undefined);
-    files.push({ name, at: found?.mtimeMs ?? 0 });
+    const entry = await lookAt(join(folder, name)).catch(() => undefined);
+    files.push({ name, at: entry?.mtimeMs ?? 0 });
   }
   files.sort((a, b) => b.at - a.at);
   const old = files.filter((file, index) => index >= maxFiles || now - file.at > maxAgeMs);

@@ -1,5 +1,4 @@
 // Pure string work: well-formed cuts, one-line text, weights and digests. Knows nothing of Cline or Palinode.
-
 import { createHash } from "node:crypto";
 
 /** Marks every place where text was left out. */
@@ -59,9 +58,18 @@ export function clean(text: string): string {
   return text.toWellFormed().replace(LINE_BREAKS, "\n").replace(INVISIBLE, "").replace(JOINERS_IN_MARKUP, "");
 }
 
-/** A short stable digest, used for keys. */
+/** Returns a short stable digest, for keys: 16 letters, digits, `-` and `_`. */
 export function digestOf(text: string): string {
-  return createHash("sha256").update(text).digest("base64url").slice(0, 16);
+  return hash(text, "base64url").slice(0, 16);
+}
+
+/** Returns one of eight hex digits, for names in lower case; the server's captures have it (palinode-api.md, 3.4). */
+export function hexDigestOf(text: string): string {
+  return hash(text, "hex").slice(0, 8);
+}
+
+function hash(text: string, encoding: "base64url" | "hex"): string {
+  return createHash("sha256").update(text).digest(encoding);
 }
 
 /** Returns clean text on one line, white space folded. */

@@ -1,10 +1,10 @@
 // Captures on their way to the server. Each is a file before it is sent and is removed when the server has it, so that a
 // process may end at any moment. `tails/` holds what a running session would still say; `queue/` what is to be sent.
-import { createHash, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { asRecord, asText } from "../base/json.ts";
 import { isAlive } from "../base/process.ts";
 import { fileStem, type State } from "../base/store.ts";
-import { digestOf } from "../base/text.ts";
+import { digestOf, hexDigestOf } from "../base/text.ts";
 import { isTime } from "../base/time.ts";
 import { type Client, PalinodeError, type Reason, reasonOf } from "../server/index.ts";
 import { MAX_SUMMARY_CHARS } from "./summary.ts";
@@ -164,7 +164,7 @@ function release({ state }: Sender, claim: string, item: Item): void {
 async function lookUp(sender: Sender, item: Item, sentAt: number): Promise<{ isStored: boolean; reason?: Reason }> {
   const summary = String(item.body.summary);
   const project = asText(item.body.project);
-  const hash = createHash("sha256").update(summary).digest("hex").slice(0, 8);
+  const hash = hexDigestOf(summary);
   for (const date of datesFrom(sentAt)) {
     const own =
       project === undefined

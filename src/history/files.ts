@@ -1,11 +1,11 @@
 // Cline's files and folders, read with suspicion: what cannot be used is named, and nothing throws.
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
+import { readJson } from "../base/files.ts";
 import { asRecord } from "../base/json.ts";
 import { reasonFor, type Warn } from "./warn.ts";
 
-const MB = 1024 * 1024;
 /** Whole files are parsed at once, so this bounds memory. */
-const MAX_FILE_MB = 64;
+const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
 /** Returns the names of the folders in a folder, links too; none where there is no such folder. */
 export function foldersIn(path: string, warn: Warn): string[] {
@@ -21,24 +21,15 @@ export function foldersIn(path: string, warn: Warn): string[] {
 
 /** Returns what a JSON file holds, or undefined when there is none or it cannot be read. */
 export function readIfThere(path: string, warn: Warn): unknown {
-  return existsSync(path) ? readJson(path, warn) : undefined;
+  return existsSync(path) ? readOrSkip(path, warn) : undefined;
 }
 
 /** Returns what a JSON file of at most 64 MB holds, or undefined when it cannot be read: then it is named. */
-export function readJson(path: string, warn: Warn): unknown {
+export function readOrSkip(path: string, warn: Warn): unknown {
   try {
-    assertReadable(path);
-    return JSON.parse(readFileSync(path, "utf8").replace(/^\uFEFF/, ""));
+    return readJson(path, MAX_FILE_BYTES);
   } catch (error) {
-    warn(`skipped ${path}: ${reasonFor(error)}`);
+    warn(`skipped ${path}: ${error instanceof RangeError ? `it ${error.message}` : reasonFor(error)}`);
     return undefined;
   }
-}
-
-function assertReadable(path: string): void {
-  const file = statSync(path);
-  // Reading a pipe or a device would block.
-  if (!file.isFile()) throw new Error("it is no file");
-  if (file.size > MAX_FILE_MB * MB)
-    throw new Error(`it has ${Math.round(file.size / MB)} MB, more than ${MAX_FILE_MB}`);
 }

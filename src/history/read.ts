@@ -1,7 +1,7 @@
 // Reads what was said in a session that was found. A file that cannot be used is named and costs nothing but itself.
 import { asRecord, asText } from "../base/json.ts";
 import { createdAtOf, type Message, modelOf, promptsOf } from "../cline/index.ts";
-import { readIfThere, readJson } from "./files.ts";
+import { readIfThere, readOrSkip } from "./files.ts";
 import type { PastSession, ReadSession } from "./sessions.ts";
 import { legacyCwd, legacyMessages, storedMessage } from "./stored.ts";
 import { titleOf } from "./titles.ts";
@@ -33,7 +33,7 @@ function readConversation(session: PastSession, warn: Warn): ReadSession | undef
 
 /** Returns the messages as they are stored, or undefined where they are none or another agent's. */
 function storedList(file: string, warn: Warn): unknown[] | undefined {
-  const json = readJson(file, (text) => warn(text, true));
+  const json = readOrSkip(file, (text) => warn(text, true));
   if (json === undefined) return undefined;
   const list = Array.isArray(json) ? json : asRecord(json).messages;
   if (!Array.isArray(list) || (list.length > 0 && !list.some((message) => asText(asRecord(message).role)))) {

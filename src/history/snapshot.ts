@@ -1,8 +1,7 @@
 // What a past session becomes as a memory: the body of `POST /save`, in words the server takes (palinode-api.md, 2.9,
 // 2.10).
-import { createHash } from "node:crypto";
 import { asRecord } from "../base/json.ts";
-import { clipMarked, clipMiddle } from "../base/text.ts";
+import { clipMarked, clipMiddle, hexDigestOf } from "../base/text.ts";
 import { isoTime, localTime } from "../base/time.ts";
 import { described, lastAnswer, listed } from "../capture/index.ts";
 import { type Message, type Outcome, textsOf, workOf } from "../cline/index.ts";
@@ -62,8 +61,7 @@ export function memoryOf(session: ReadSession, project: string): Record<string, 
 function slugFor(id: string): string {
   const slug = `cline-session-${id.toLowerCase().replace(/[^a-z0-9]+/g, "-")}`;
   if (CLINE_ID.test(id)) return slug;
-  const digest = createHash("sha256").update(id).digest("hex").slice(0, 8);
-  return `${slug.slice(0, MAX_SLUG_CHARS).replace(/-+$/, "")}-${digest}`;
+  return `${slug.slice(0, MAX_SLUG_CHARS).replace(/-+$/, "")}-${hexDigestOf(id)}`;
 }
 
 /** Returns what a session was about and what came of it, as safe lines of at most 6,000 characters. */

@@ -2,9 +2,9 @@
 // it is. The shape is what Cline 3.0.65 accepts; `palinode-mcp` (0.23) reads host and port, not an address, and gets the
 // rest of its environment from Cline.
 import { COPYFILE_EXCL } from "node:constants";
-import { copyFileSync, existsSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { copyFileSync, existsSync, realpathSync, statSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
-import { codeOf, replaceFile } from "../base/files.ts";
+import { codeOf, readText, replaceFile } from "../base/files.ts";
 import { asRecord, parseJson } from "../base/json.ts";
 import { thisProgram } from "../base/shell.ts";
 import { mcpSettingsFile } from "../cline/index.ts";
@@ -128,7 +128,6 @@ function notesOn(env: NodeJS.ProcessEnv, apiUrl: string, hasTokenElsewhere: bool
 function readSettings(env: NodeJS.ProcessEnv): Settings {
   const path = mcpSettingsFile(env);
   if (!existsSync(path)) return { path, content: { mcpServers: {} }, isBroken: false };
-  if (!statSync(path).isFile()) throw new Error(`${path} is no file`);
   const text = textOf(path);
   const value =
     parseJson(text) && parseJson(text.replace(NUMBERS, (token, number) => (number ? `"\\u0000${number}"` : token)));
@@ -141,9 +140,11 @@ function readSettings(env: NodeJS.ProcessEnv): Settings {
 
 function textOf(path: string): string {
   try {
-    return readFileSync(path, "utf8");
+    return readText(path);
   } catch (error) {
-    throw new Error(`cannot read ${path} (${codeOf(error)})`);
+    throw new Error(
+      error instanceof RangeError ? `${path} ${error.message}` : `cannot read ${path} (${codeOf(error)})`,
+    );
   }
 }
 

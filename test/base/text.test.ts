@@ -10,6 +10,8 @@ import {
   clipMarked,
   clipMiddle,
   clipStart,
+  digestOf,
+  hexDigestOf,
   oneLine,
   weigh,
 } from "../../src/base/text.ts";
@@ -339,6 +341,10 @@ function elapsed(run: (text: string) => unknown, text: string): number {
   run(text);
   return process.cpuUsage(start).user / 1000;
 }
+
+test("digests are those of SHA-256, which names on disk and on the server are made of", () => {
+  assert.deepEqual([digestOf(""), hexDigestOf("")], ["47DEQpj8HBSa-_TI", "e3b0c442"]);
+});
 
 /** What a reader sees: compatibility forms folded, what shows nothing left out. */
 function looksLikeFence(text: string): boolean {
