@@ -1,3 +1,3 @@
 // What a session leaves behind, and its way to the server.
 export { drain, dropTail, type Item, keepTail, type Sender, sendCapture, tidy } from "./outbox.ts";
-export { captureOf, described, isDue, lastAnswer, listed, savedByAgent, sessionEndBody } from "./summary.ts";
+export { captureOf, described, isDue, lastAnswer, listed, savedByAgent } from "./summary.ts";

@@ -4,9 +4,18 @@ import { randomUUID } from "node:crypto";
 import { asRecord, asText } from "../base/json.ts";
 import { isAlive } from "../base/process.ts";
 import { fileStem, type State } from "../base/store.ts";
-import { digestOf, hexDigestOf } from "../base/text.ts";
+import { digestOf } from "../base/text.ts";
 import { isTime } from "../base/time.ts";
-import { type Client, PalinodeError, type Reason, reasonOf } from "../server/index.ts";
+import {
+  type Client,
+  filesOfSessionEnd,
+  PalinodeError,
+  type Reason,
+  readMemory,
+  reasonOf,
+  recordSession,
+  type SessionEndBody,
+} from "../server/index.ts";
 import { MAX_SUMMARY_CHARS } from "./summary.ts";
 
 /** A slow server may store a session after that all the same: it is looked up before it is sent again. */
@@ -34,7 +43,7 @@ export interface Item {
   readonly createdAt: number;
   /** The process that wrote it. */
   readonly pid: number;
-  readonly body: Record<string, unknown>;
+  readonly body: SessionEndBody;
   readonly refusals: number;
   /** When it may have reached the server without our knowing; absent when it never did. */
   readonly unknownSince?: number;
@@ -143,7 +152,7 @@ async function post(sender: Sender, item: Item): Promise<{ reason?: Reason; stat
   try {
     const refusal = await sender.refusal();
     if (refusal !== undefined) return { reason: refusal };
-    await sender.client.post("/session-end", item.body, limitsOf(sender));
+    await recordSession(sender.client, item.body, limitsOf(sender));
     return {};
   } catch (error) {
     return { reason: reasonOf(error), status: error instanceof PalinodeError ? error.status : undefined };
@@ -162,21 +171,12 @@ function release({ state }: Sender, claim: string, item: Item): void {
  * by its entry in the day's notes (palinode-api.md, 3.4).
  */
 async function lookUp(sender: Sender, item: Item, sentAt: number): Promise<{ isStored: boolean; reason?: Reason }> {
-  const summary = String(item.body.summary);
-  const project = asText(item.body.project);
-  const hash = hexDigestOf(summary);
   for (const date of datesFrom(sentAt)) {
-    const own =
-      project === undefined
-        ? `insights/session-end-${date}-${hash}.md`
-        : `projects/session-end-${date}-${project}-${hash}.md`;
-    for (const file of [own, `daily/${date}.md`]) {
+    for (const file of filesOfSessionEnd(date, item.body)) {
       try {
-        const { content } = asRecord(await sender.client.get("/read", { file_path: file }, limitsOf(sender)));
-        // An answer that is no file says nothing about the capture, which must not be given up for it.
-        if (typeof content !== "string") return { isStored: false, reason: "bad-response" };
-        if (holdsEntry(content, item)) return { isStored: true };
+        if (holdsEntry(await readMemory(sender.client, file, limitsOf(sender)), item)) return { isStored: true };
       } catch (error) {
+        // An answer that is no file says nothing about the capture, which must not be given up for it.
         if (!(error instanceof PalinodeError && error.status === 404))
           return { isStored: false, reason: reasonOf(error) };
       }

@@ -24,34 +24,13 @@ const MAX_LATEST_CHARS = 240;
 const MAX_WORK_CHARS = 320;
 const MAX_LISTED = 8;
 
-/** What is sent to `/session-end`, without what only the session knows. */
+/** What is told of a session, without what only the session knows. */
 export interface Capture {
   readonly summary: string;
   /** Prompts by a person that the summary covers. */
   readonly prompts: number;
   readonly model: string | undefined;
   readonly durationSeconds: number | undefined;
-}
-
-/** Returns the body of `POST /session-end`. Both lists are always sent: without them the server refuses more markup. */
-export function sessionEndBody(
-  capture: Capture,
-  session: { sessionId: string; project: string; cwd: string | undefined; trigger: string },
-): Record<string, unknown> {
-  return {
-    summary: capture.summary,
-    decisions: [],
-    blockers: [],
-    project: session.project || undefined,
-    source: "cline-plugin",
-    harness: "cline",
-    trigger: session.trigger,
-    session_id: session.sessionId,
-    cwd: session.cwd,
-    model: capture.model,
-    duration_seconds: capture.durationSeconds,
-    automatic: true,
-  };
 }
 
 /** Returns whether a session of `prompts` is due: at the floor, then each time it has doubled since `captured`. */

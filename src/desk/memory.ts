@@ -2,16 +2,20 @@
 // silent: what goes wrong is said in words that lead to what mends it.
 import { randomUUID } from "node:crypto";
 import { stripVTControlCharacters } from "node:util";
-import { asRecord, asText } from "../base/json.ts";
 import { safeLine, stripOurBlocks } from "../base/markup.ts";
 import { clean, clip } from "../base/text.ts";
 import { BY_HAND_TIMEOUT_MS, type Memory, searchByHand } from "../recall/index.ts";
 import {
+  createTrigger,
   explain,
   MemoryError,
   PalinodeError,
+  readMemory,
+  recordSession,
   redacted,
   safe,
+  saveMemory,
+  sessionEndBody,
   withoutCallTags,
   withoutFrontmatter,
 } from "../server/index.ts";
@@ -48,13 +52,7 @@ export function search(session: Session, query: string, limit = 5): Promise<Memo
 export function read(session: Session, path: string): Promise<string> {
   return told(
     session,
-    async () => {
-      const { content } = asRecord(
-        await session.client.get("/read", { file_path: path }, { timeoutMs: BY_HAND_TIMEOUT_MS }),
-      );
-      if (typeof content !== "string") throw new PalinodeError("/read", "bad-response");
-      return withoutFrontmatter(content);
-    },
+    async () => withoutFrontmatter(await readMemory(session.client, path, { timeoutMs: BY_HAND_TIMEOUT_MS })),
     `There is no memory file ${shownPath(path)}. Search names the files there are.`,
   );
 }
@@ -77,29 +75,22 @@ export function save(
     .slice(0, MAX_SLUG_CHARS)
     .replace(/-+$/, "");
   return told(session, async () => {
-    const answer = asRecord(
-      await session.client.post(
-        "/save",
-        {
-          content: withoutCallTags(content),
-          type: memory.type ?? MEMORY_TYPES[0],
-          slug: `${name === "" ? "memory" : name}-${randomUUID().slice(0, 8)}`,
-          source: "cline-plugin",
-          ...(title === "" ? {} : { title }),
-          ...(memory.core === undefined ? {} : { core: memory.core }),
-          ...(session.project === "" ? {} : { entities: [`project/${session.project}`] }),
-        },
-        { timeoutMs: SAVE_TIMEOUT_MS },
-      ),
-    );
-    const path = asText(answer.rel_path) ?? asText(answer.file_path);
-    if (path === undefined) throw new PalinodeError("/save", "bad-response");
+    const request = {
+      content: withoutCallTags(content),
+      type: memory.type ?? MEMORY_TYPES[0],
+      slug: `${name === "" ? "memory" : name}-${randomUUID().slice(0, 8)}`,
+      source: "cline-plugin",
+      ...(title === "" ? {} : { title }),
+      ...(memory.core === undefined ? {} : { core: memory.core }),
+      ...(session.project === "" ? {} : { entities: [`project/${session.project}`] }),
+    };
+    const { path, isIndexed } = await saveMemory(session.client, request, { timeoutMs: SAVE_TIMEOUT_MS });
     const isShortened = content !== given[0] || title !== given[1];
     return {
       path: shownPath(path),
       notes: [
         ...(isShortened ? ["Secrets, private spans or recalled blocks in it were left out."] : []),
-        ...(answer.indexed === false ? ["It cannot be found by search until the server's embedder works."] : []),
+        ...(isIndexed ? [] : ["It cannot be found by search until the server's embedder works."]),
       ],
     };
   });
@@ -110,21 +101,20 @@ export async function endSession(
   session: Session,
   { summary, decisions, blockers }: { summary: string; decisions: readonly string[]; blockers: readonly string[] },
 ): Promise<void> {
-  const body = {
+  const body = sessionEndBody({
     summary: safe(summary),
     decisions: decisions.map(safe),
     blockers: blockers.map(safe),
-    project: session.project || undefined,
-    source: "cline-plugin",
-    harness: "cline",
+    project: session.project,
     trigger: "agent",
-    session_id: session.id,
+    sessionId: session.id,
     cwd: session.cwd,
-  };
+  });
   if (body.summary === "") throw new MemoryError("There is nothing to record.");
   await told(session, async () => {
-    const receipt = await session.client.post("/session-end", body, { timeoutMs: SAVE_TIMEOUT_MS });
-    if (typeof receipt !== "object" || receipt === null) throw new PalinodeError("/session-end", "bad-response");
+    const isReceived = await recordSession(session.client, body, { timeoutMs: SAVE_TIMEOUT_MS });
+    // What answers there is not Palinode, which no error tells of.
+    if (!isReceived) throw new MemoryError(explain(undefined, session));
   });
 }
 
@@ -132,15 +122,14 @@ export async function endSession(
 export async function setTrigger(session: Session, description: string, path: string): Promise<void> {
   // The server takes any name; a trigger for a file that is not there would fire in vain.
   await read(session, path);
+  const trigger = { description: redacted(description), file: path };
   await told(session, () =>
-    session.client
-      .post("/triggers", { description: redacted(description), memory_file: path }, { timeoutMs: SAVE_TIMEOUT_MS })
-      .catch((error: unknown) => {
-        // They need one even where search does without (palinode-api.md, 2.7).
-        if (error instanceof PalinodeError && error.status === 503)
-          throw new MemoryError("Triggers need the server's embedder: ollama pull bge-m3");
-        throw error;
-      }),
+    createTrigger(session.client, trigger, { timeoutMs: SAVE_TIMEOUT_MS }).catch((error: unknown) => {
+      // They need one even where search does without (palinode-api.md, 2.7).
+      if (error instanceof PalinodeError && error.status === 503)
+        throw new MemoryError("Triggers need the server's embedder: ollama pull bge-m3");
+      throw error;
+    }),
   );
 }
 

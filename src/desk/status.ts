@@ -1,8 +1,7 @@
 // What `status` and `why` know: how the server is, which settings hold and where they come from, how each channel fared
 // in the latest session here, and what was injected, or not and why. How that is put into words is status-text.ts.
-import { asRecord, asText } from "../base/json.ts";
 import { VERSION } from "../base/version.ts";
-import { explain, type Reason, reasonOf } from "../server/index.ts";
+import { checkHealth, checkStatus, explain, type Reason, reasonOf } from "../server/index.ts";
 import { type ChannelNews, type LatestSession, latestSession, pausedSince, type Session } from "../session/index.ts";
 import {
   type Config,
@@ -20,11 +19,7 @@ const TIMEOUT_MS = 3000;
 const LOCAL: ReadonlySet<string> = new Set(["PALINODE_PROJECT"]);
 
 /** What the server says of its embedder, in words. */
-const EMBEDDER: ReadonlyMap<unknown, string> = new Map<unknown, string>([
-  [true, "ready"],
-  [null, "off (lexical)"],
-  [false, "not ready"],
-]);
+const EMBEDDERS = { ready: "ready", none: "off (lexical)", failing: "not ready" } as const;
 
 /** What a command has to say: words for people, data for programs. */
 export interface Reply {
@@ -123,19 +118,19 @@ function sessionOf({ id, at, record }: LatestSession): Status["session"] {
 async function serverHealth(session: Session): Promise<Health> {
   const limits = { timeoutMs: TIMEOUT_MS };
   const [health, inner] = await Promise.allSettled([
-    session.client.get("/health", {}, limits),
-    session.client.get("/status", {}, limits),
+    checkHealth(session.client, limits),
+    checkStatus(session.client, limits),
   ]);
   if (health.status === "rejected") return { status: reasonOf(health.reason), fix: explain(health.reason, session) };
-  const { version, status: word } = asRecord(health.value);
+  const { version, status: word } = health.value;
   if (inner.status === "rejected")
-    return { version: asText(version), status: reasonOf(inner.reason), fix: explain(inner.reason, session) };
-  const works = asRecord(inner.value).embed_functional;
+    return { version, status: reasonOf(inner.reason), fix: explain(inner.reason, session) };
+  const { embedder } = inner.value;
   return {
-    version: asText(version),
-    status: asText(word) ?? "bad-response",
-    embedder: EMBEDDER.get(works) ?? "unknown",
-    ...(works === false ? { fix: "Search and triggers need the embedder: ollama pull bge-m3" } : {}),
+    version,
+    status: word ?? "bad-response",
+    embedder: embedder === undefined ? "unknown" : EMBEDDERS[embedder],
+    ...(embedder === "failing" ? { fix: "Search and triggers need the embedder: ollama pull bge-m3" } : {}),
   };
 }
 

@@ -1,11 +1,10 @@
 // `handoff`: a new session starts from what is known of the project.
 import { realFolder } from "../base/files.ts";
-import { asRecord, asText } from "../base/json.ts";
 import { safeLine, safeLines } from "../base/markup.ts";
 import { type Command, plainText, type Shell } from "../base/shell.ts";
 import { clipLines } from "../base/text.ts";
 import { type Entry, renderBlock } from "../recall/index.ts";
-import { createClient, reasonOf } from "../server/index.ts";
+import { createClient, primeSession, reasonOf } from "../server/index.ts";
 import { readConfig } from "../settings/index.ts";
 import { projectNamer } from "./choose.ts";
 import { findSessions } from "./find.ts";
@@ -16,12 +15,12 @@ import { attempt, type Warn, warnOn } from "./warn.ts";
 
 const MAX_HANDOFF_CHARS = 8000;
 const MAX_SESSION_CHARS = 4000;
-/** The lists in the server's answer, in the order in which they are shown. */
-const PRIME_HEADINGS = {
-  recent_snapshots: "### Recent sessions",
-  recent_decisions: "### Decisions",
-  open_action_items: "### Open action items",
-};
+/** The lists of a prime, in the order in which they are shown. */
+const SECTIONS = [
+  ["snapshots", "### Recent sessions"],
+  ["decisions", "### Decisions"],
+  ["actionItems", "### Open action items"],
+] as const;
 
 export const handoff: Command = {
   usage: "[WORDS] [--print]",
@@ -63,20 +62,12 @@ function lastSession(shell: Shell, project: string, warn: Warn): Entry[] {
 async function memories(shell: Shell, project: string, warn: Warn): Promise<Entry[]> {
   const { config } = readConfig(null, shell.env, shell.cwd);
   try {
-    const known = asRecord(
-      await createClient(config).post("/context/prime", { cwd: realFolder(shell.cwd), project: project || undefined }),
+    const prime = await primeSession(createClient(config), { cwd: realFolder(shell.cwd), project });
+    return SECTIONS.flatMap(([section, heading]) =>
+      prime[section].map(({ file, summary = "" }) => ({ heading, lines: [`- ${safeLine(`[${file}] ${summary}`)}`] })),
     );
-    return Object.entries(PRIME_HEADINGS).flatMap(([key, heading]) => entriesOf(known[key], heading));
   } catch (error) {
     warn(`nothing from ${config.apiUrl}: ${reasonOf(error)}`);
     return [];
   }
-}
-
-function entriesOf(rows: unknown, heading: string): Entry[] {
-  if (!Array.isArray(rows)) return [];
-  return rows.map(asRecord).map(({ file, summary }) => ({
-    heading,
-    lines: [`- ${safeLine(`[${asText(file) ?? "?"}] ${asText(summary) ?? ""}`)}`],
-  }));
 }

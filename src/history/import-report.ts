@@ -1,5 +1,7 @@
 // What an import says on the command line: how far it is, what a memory holds, how many sessions became what.
+
 import { plainText, type Shell } from "../base/shell.ts";
+import type { SaveRequest } from "../server/index.ts";
 import { MAX_WRITES_A_MINUTE } from "./import-send.ts";
 import type { ImportCounts } from "./import-sessions.ts";
 
@@ -28,7 +30,7 @@ export function progressText(done: number, total: number, minutes: number): stri
 }
 
 /** Returns a memory as a dry run shows it. */
-export function memoryText({ slug, title, content, entities, metadata }: Record<string, unknown>): string {
+export function memoryText({ slug, title, content, entities, metadata }: SaveRequest): string {
   return `${plainText(`# ${slug}: ${title}\n${JSON.stringify({ entities, metadata })}\n${content}`)}\n\n`;
 }
 

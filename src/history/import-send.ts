@@ -1,7 +1,6 @@
 // One memory on its way to the server: paced as the server's limits are, tried again where it wants a pause, and never
 // in doubt about what became of it.
-import { asRecord, asText } from "../base/json.ts";
-import { type Client, PalinodeError, reasonOf } from "../server/index.ts";
+import { type Client, type PalinodeError, palinodeErrorOf, type SaveRequest, saveMemory } from "../server/index.ts";
 import type { Warn } from "./warn.ts";
 
 /** The server's budget for `/save` (palinode-api.md, 3.1), and its window with a second for the way. */
@@ -23,8 +22,8 @@ interface Refused {
   readonly error: PalinodeError;
 }
 
-/** Takes the body of `POST /save`. Never rejects. */
-export type Send = (body: Record<string, unknown>) => Promise<SendResult>;
+/** Never rejects. */
+export type Send = (memory: SaveRequest) => Promise<SendResult>;
 
 /** Time, passed in so that a test need not wait. */
 export interface Clock {
@@ -45,11 +44,11 @@ interface Way {
 /** Returns a function that sends one memory after the other, and waits where the server wants that. */
 export function createSend({ client, clock, signal, quietMs, warn }: Way): Send {
   const pace = createPace(clock);
-  return async (body) => {
+  return async (memory) => {
     for (let tries = 1; ; tries += 1) {
       await pace();
       if (signal.aborted) return { kind: "stopped" };
-      const result = await save(client, body, signal);
+      const result = await save(client, memory, signal);
       if (result.kind === "sent") return result;
       if (signal.aborted) return { kind: "stopped" };
       const ms = quietMs();
@@ -60,20 +59,12 @@ export function createSend({ client, clock, signal, quietMs, warn }: Way): Send 
   };
 }
 
-async function save(
-  client: Way["client"],
-  body: Record<string, unknown>,
-  signal: AbortSignal,
-): Promise<Sent | Refused> {
+async function save(client: Way["client"], memory: SaveRequest, signal: AbortSignal): Promise<Sent | Refused> {
   try {
-    const { rel_path, file_path } = asRecord(await client.post("/save", body, { timeoutMs: SAVE_TIMEOUT_MS, signal }));
-    // Something else that answers at this address has stored nothing.
-    if ((asText(rel_path) ?? asText(file_path)) === undefined)
-      throw new PalinodeError("/save", "bad-response", undefined, "no receipt");
+    await saveMemory(client, memory, { timeoutMs: SAVE_TIMEOUT_MS, signal });
     return { kind: "sent" };
   } catch (error) {
-    if (error instanceof PalinodeError) return { kind: "refused", error };
-    return { kind: "refused", error: new PalinodeError("/save", reasonOf(error)) };
+    return { kind: "refused", error: palinodeErrorOf(error) };
   }
 }
 

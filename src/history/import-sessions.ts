@@ -1,7 +1,7 @@
 // An import from its first session to its last: each is read, sent where the server lacks it, and counted. It ends
 // early when somebody stops it or the server is no use.
 import { setImmediate as yieldToEvents } from "node:timers/promises";
-import type { PalinodeError, Reason } from "../server/index.ts";
+import type { PalinodeError, Reason, SaveRequest } from "../server/index.ts";
 import type { ProjectFor } from "./choose.ts";
 import { type ImportLedger, sessionDigest } from "./import-ledger.ts";
 import type { Send, SendResult } from "./import-send.ts";
@@ -92,7 +92,7 @@ async function importOne(session: PastSession, importer: Importer): Promise<Fate
 
 interface Memory {
   readonly kind: "memory";
-  readonly body: Record<string, unknown>;
+  readonly body: SaveRequest;
   readonly digest: string;
 }
 

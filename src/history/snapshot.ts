@@ -1,11 +1,10 @@
-// What a past session becomes as a memory: the body of `POST /save`, in words the server takes (palinode-api.md, 2.9,
-// 2.10).
+// What a past session becomes as a memory, in words the server takes (palinode-api.md, 2.9, 2.10).
 import { asRecord } from "../base/json.ts";
 import { clipMarked, clipMiddle, hexDigestOf } from "../base/text.ts";
 import { isoTime, localTime } from "../base/time.ts";
 import { described, lastAnswer, listed } from "../capture/index.ts";
 import { type Message, type Outcome, textsOf, workOf } from "../cline/index.ts";
-import { safe, safeText } from "../server/index.ts";
+import { type SaveRequest, safe, safeText } from "../server/index.ts";
 import { lastAt, promptCount, type ReadSession, resumeLine } from "./sessions.ts";
 import { wordsOf } from "./titles.ts";
 
@@ -35,8 +34,8 @@ const DECISION =
   /^[\s>*_#\d.-]{0,12}(?:key )?deci(?:sions?|ded)(?: made| \d+)?[*_]{0,2}\s{0,3}(?:(?:[:–—]|-\s)[*_\s]{0,4}(.*))?$/i;
 const BULLET = /^\s*(?:[-*•]|\d+[.)])\s+(.+)$/;
 
-/** Returns the body of `POST /save` for a session: redacted, at most 6,000 characters, under a slug of its own. */
-export function memoryOf(session: ReadSession, project: string): Record<string, unknown> {
+/** Returns what is saved for a session: redacted, at most 6,000 characters, under a slug of its own. */
+export function memoryOf(session: ReadSession, project: string): SaveRequest {
   const { id, cwd, startedAt, endedAt, model } = session;
   return {
     content: bodyOf(session),

@@ -1,12 +1,10 @@
-// The server's rows as memories: hits, triggers that fired, resolutions. Their text is made safe here.
-import { asRecord, asText } from "../base/json.ts";
+// The server's answers as memories: hits, triggers that fired, resolutions. Their text is made safe here.
+import { asText } from "../base/json.ts";
 import { safeLine, safeLines, stripOurBlocks } from "../base/markup.ts";
 import { CUT_MARK, clip, clipLines, clipMarked, digestOf } from "../base/text.ts";
-import { readBody } from "../server/index.ts";
+import { type FiredTrigger, type Hit, readBody } from "../server/index.ts";
 import { triggerHeading } from "./block.ts";
 import type { Asker, Memory } from "./finding.ts";
-
-type Row = Readonly<Record<string, unknown>>;
 
 const MAX_TRIGGER_CHARS = 1200;
 /** The server marks a window with dots, so a snippet may be a little longer than asked; some ignore the wish. */
@@ -17,29 +15,20 @@ const MAX_PATH_CHARS = 300;
 /** As much of a text as is compared with others. */
 const MAX_GIST_CHARS = 1000;
 const MAX_KEY_CHARS = 20_000;
-/** What a resolution found; its text is never empty, so emptiness shows in these alone (palinode-api.md, 2.11). */
-const RESOLVED_PARTS = [
-  "selected",
-  "replaced",
-  "conflicts",
-  "insufficient",
-  "omitted_conflicts",
-  "other_projects_withheld",
-] as const;
 
 /** Returns what a search hit shows: a line with its score, and under it how an imported session is reopened. */
-export function hitMemory(row: Row, heading?: string): Memory {
-  const path = pathOf(row);
-  const score = scoreOf(row);
-  const snippet = asText(row.snippet) ?? asText(row.content) ?? "";
-  const text = asText(row.content) ?? snippet;
+export function hitMemory(hit: Hit, heading?: string): Memory {
+  const path = clip(hit.path, MAX_PATH_CHARS);
+  const { score } = hit;
+  const snippet = hit.snippet ?? hit.content ?? "";
+  const text = hit.content ?? snippet;
   const words = clipMarked(safeLine(stripOurBlocks(looked(snippet, MAX_SNIPPET_CHARS))), MAX_SNIPPET_CHARS);
   const line = `- [${safeLine(path)}] (${matchText(score)}) ${words}`.trimEnd();
-  const resume = safeLine(looked(asText(asRecord(row.metadata).resume) ?? "", MAX_SNIPPET_CHARS));
+  const resume = safeLine(looked(asText(hit.metadata.resume) ?? "", MAX_SNIPPET_CHARS));
   const hasResume = resume !== "" && !line.includes(resume);
   return {
     source: "hit",
-    keys: [`hit ${digestOf(`${path} ${asText(row.content_hash) ?? text}`)}`, textKey(path, text)],
+    keys: [`hit ${digestOf(`${path} ${hit.contentHash ?? text}`)}`, textKey(path, text)],
     path,
     score,
     words,
@@ -55,10 +44,10 @@ export function hitMemory(row: Row, heading?: string): Memory {
  * Returns what a trigger that fired shows: its file, where that is wanted and can be read, else its description. Never
  * rejects.
  */
-export async function triggerMemory(asker: Asker, row: Row, wantsFile: boolean): Promise<Memory> {
-  const path = clip(String(row.memory_file), MAX_PATH_CHARS);
+export async function triggerMemory(asker: Asker, trigger: FiredTrigger, wantsFile: boolean): Promise<Memory> {
+  const path = clip(trigger.file, MAX_PATH_CHARS);
   const body = wantsFile ? await readBody(asker, path) : undefined;
-  const text = body ?? asText(row.description) ?? "";
+  const text = body ?? trigger.description;
   const lines = triggerLines(text);
   const note = wantsFile && body === undefined ? ["(the file could not be read)"] : [];
   const isWhole = body !== undefined && body === looked(body, MAX_TRIGGER_CHARS) && !lines.includes(CUT_MARK);
@@ -67,16 +56,15 @@ export async function triggerMemory(asker: Asker, row: Row, wantsFile: boolean):
     source: "trigger",
     keys: [textKey(path, text), ...(isWhole ? [wholeKey(path)] : [])],
     path,
-    score: typeof row.score === "number" ? row.score : null,
+    score: trigger.score,
     gist: clip(text, MAX_GIST_CHARS),
     entry: { lines: [heading, ...lines, ...note] },
     mention: { lines: [heading, "(its text stands further up)"] },
   };
 }
 
-/** Returns what a resolution shows, undefined where it found nothing. */
-export function resolvedMemory(answer: Row, text: string): Memory | undefined {
-  if (RESOLVED_PARTS.every((name) => sizeOf(answer[name]) === 0)) return undefined;
+/** Returns what a resolution shows. */
+export function resolvedMemory(text: string): Memory {
   const lines = safeLines(text.replace(/^\s*### Resolved from memory/, "### Resolved"));
   const isTitled = lines[0]?.startsWith("### Resolved") === true;
   return {
@@ -87,16 +75,6 @@ export function resolvedMemory(answer: Row, text: string): Memory | undefined {
     gist: text,
     entry: { lines: isTitled ? ["### Resolved from memory (current state)", ...lines.slice(1)] : lines },
   };
-}
-
-/** `file_path` is absolute; servers before 0.12 send nothing else, so its last two segments have to do. */
-export function pathOf(row: Row): string {
-  return clip(asText(row.rel_path) ?? (asText(row.file_path) ?? "").split(/[\\/]/).slice(-2).join("/"), MAX_PATH_CHARS);
-}
-
-/** Only `raw_score` is a cosine; `score` is a rank. Null or absent: found by keyword. */
-export function scoreOf(row: Row): number | null {
-  return typeof row.raw_score === "number" ? row.raw_score : null;
 }
 
 /** Returns the key of a file whose whole text is in view. */
@@ -126,9 +104,4 @@ function triggerLines(text: string): string[] {
 /** As much of a text as is looked at to show `maxChars` of it. */
 function looked(text: string, maxChars: number): string {
   return clip(text, MAX_LOOK_TIMES * maxChars);
-}
-
-function sizeOf(part: unknown): number {
-  if (Array.isArray(part)) return part.length;
-  return typeof part === "number" ? part : 0;
 }

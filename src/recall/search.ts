@@ -1,10 +1,9 @@
-// Asks the server for what a prompt calls for: triggers, search, resolution. How its rows read as memories is the work
-// of `memory`.
-import { asRecord, asText } from "../base/json.ts";
+// Asks the server for what a prompt calls for: triggers, search, resolution. How its answers read as memories is the
+// work of `memory`.
 import { FENCE, stripOurBlocks } from "../base/markup.ts";
-import { PalinodeError, reasonOf, rowsOf } from "../server/index.ts";
+import { checkTriggers, type Hit, type Resolution, reasonOf, resolveQuery, searchMemory } from "../server/index.ts";
 import { type Asker, type Channel, type Finding, findingOf, type Memory } from "./finding.ts";
-import { hitMemory, pathOf, resolvedMemory, scoreOf, triggerMemory } from "./memory.ts";
+import { hitMemory, resolvedMemory, triggerMemory } from "./memory.ts";
 import { queryOf } from "./query.ts";
 
 /** More at once is no prompt's business, and each costs work. */
@@ -14,8 +13,7 @@ const MAX_SNIPPET_CHARS = 300;
 const MAX_HITS = 20;
 /** Somebody waits for the answer, and an embedder may be loading its model. */
 export const BY_HAND_TIMEOUT_MS = 20_000;
-/** The server refuses a resolution that is asked for more (palinode-api.md, 2.11). */
-const MAX_RESOLVED = 50;
+const MAX_RESOLVED_CHARS = 2000;
 const RELATED = "### Related memories";
 const RELATED_INSTEAD = "### Related memories\n(by search: resolution did not answer in time)";
 
@@ -26,12 +24,10 @@ const RELATED_INSTEAD = "### Related memories\n(by search: resolution did not an
 export function askTriggers(asker: Asker, query: string): Promise<Finding> {
   const { client, signal } = asker;
   return findingOf("triggers", async () => {
-    const fired = rowsOf(await client.post("/check-triggers", { query }, { signal }), "/check-triggers");
-    const named = fired.filter((row) => asText(row.memory_file) !== undefined);
-    const unique = [...new Map(named.map((row) => [row.memory_file, row])).values()].slice(0, MAX_TRIGGERS);
-    return {
-      memories: await Promise.all(unique.map((row, index) => triggerMemory(asker, row, index < MAX_TRIGGER_FILES))),
-    };
+    const fired = await checkTriggers(client, query, { signal });
+    const unique = [...new Map(fired.map((trigger) => [trigger.file, trigger])).values()].slice(0, MAX_TRIGGERS);
+    const asked = unique.map((trigger, index) => triggerMemory(asker, trigger, index < MAX_TRIGGER_FILES));
+    return { memories: await Promise.all(asked) };
   });
 }
 
@@ -48,18 +44,12 @@ export function askRepair(asker: Asker, query: string, extra: number): Promise<F
 function search(channel: Channel, asker: Asker, query: string, extra: number, heading: string): Promise<Finding> {
   const { client, config, sessionId, signal } = asker;
   return findingOf(channel, async () => {
-    const body = {
-      query,
-      limit: Math.min(Math.max(MAX_HITS, config.recallMaxResults), config.recallMaxResults + extra),
-      threshold: config.recallThreshold,
-      max_chars: MAX_SNIPPET_CHARS,
-      mode: "passive",
-      session_id: sessionId,
-    };
-    const rows = rowsOf(await client.post("/search", body, { signal }), "/search");
-    const hits = rows.slice(0, 2 * body.limit + MAX_HITS).filter((row) => pathOf(row) !== "");
-    const close = hits.filter((row) => scoreOf(row) === null || Number(scoreOf(row)) >= config.recallThreshold);
-    const memories = close.filter((row) => !isOwn(row, sessionId)).map((row) => hitMemory(row, heading));
+    const limit = Math.min(Math.max(MAX_HITS, config.recallMaxResults), config.recallMaxResults + extra);
+    const threshold = config.recallThreshold;
+    const request = { query, limit, threshold, maxChars: MAX_SNIPPET_CHARS, mode: "passive", sessionId } as const;
+    const hits = (await searchMemory(client, request, { signal })).slice(0, 2 * limit + MAX_HITS);
+    const close = hits.filter(({ score }) => score === null || score >= threshold);
+    const memories = close.filter((hit) => !isOwn(hit, sessionId)).map((hit) => hitMemory(hit, heading));
     if (memories.length > 0) return { memories };
     return { memories, reason: hits.length > close.length ? "below-threshold" : "no-hits" };
   });
@@ -71,48 +61,37 @@ export async function searchByHand(
   query: string,
   limit: number,
 ): Promise<Memory[]> {
-  const body = { query: queryOf(query), limit, max_chars: MAX_SNIPPET_CHARS, session_id: sessionId };
-  const rows = rowsOf(await client.post("/search", body, { signal, timeoutMs: BY_HAND_TIMEOUT_MS }), "/search");
-  const hits = rows
-    .filter((row) => pathOf(row) !== "")
-    .slice(0, 5 * limit)
-    .map((row) => hitMemory(row));
-  return hits.filter((hit, index) => hits.findIndex((other) => other.path === hit.path) === index).slice(0, limit);
+  const request = { query: queryOf(query), limit, maxChars: MAX_SNIPPET_CHARS, sessionId };
+  const hits = await searchMemory(client, request, { signal, timeoutMs: BY_HAND_TIMEOUT_MS });
+  const memories = hits.slice(0, 5 * limit).map((hit) => hitMemory(hit));
+  const isFirst = ({ path }: Memory, index: number) => memories.findIndex((other) => other.path === path) === index;
+  return memories.filter(isFirst).slice(0, limit);
 }
 
 /** Returns a resolution of the prompt, or what search says when it is late or the server has none. Never rejects. */
 export async function askResolve(asker: Asker, query: string, extra = 0): Promise<Finding> {
-  const { client, config, sessionId, signal, missingRoutes } = asker;
-  if (missingRoutes.has("/resolve")) return askSearch(asker, query, extra, RELATED_INSTEAD);
-  const body = {
-    query,
-    session_id: sessionId,
-    max_items: Math.min(MAX_RESOLVED, Math.max(1, config.recallMaxResults)),
-    max_chars: 2000,
-  };
+  const { config, sessionId, signal } = asker;
+  const request = { query, sessionId, maxItems: Math.max(1, config.recallMaxResults), maxChars: MAX_RESOLVED_CHARS };
   try {
-    const answer = asRecord(await client.post("/resolve", body, { signal, timeoutMs: config.resolveDeadlineMs }));
-    return resolvedFinding(answer);
+    const resolution = await resolveQuery(asker, request, { signal, timeoutMs: config.resolveDeadlineMs });
+    if (resolution !== undefined) return resolvedFinding(resolution);
   } catch (error) {
-    if (error instanceof PalinodeError && error.status === 404) missingRoutes.add("/resolve");
     if (["unauthorized", "denied", "rate-limited"].includes(reasonOf(error)))
       return { channel: "search", memories: [], reason: reasonOf(error) };
-    return askSearch(asker, query, extra, RELATED_INSTEAD);
   }
+  return askSearch(asker, query, extra, RELATED_INSTEAD);
 }
 
-function resolvedFinding(answer: Record<string, unknown>): Finding {
-  const text = asText(answer.text);
+function resolvedFinding({ text, count }: Resolution): Finding {
   if (text === undefined) return { channel: "search", memories: [], reason: "bad-response" };
-  const memory = resolvedMemory(answer, text);
-  return memory === undefined
+  return count === 0
     ? { channel: "search", memories: [], reason: "no-hits" }
-    : { channel: "search", memories: [memory] };
+    : { channel: "search", memories: [resolvedMemory(text)] };
 }
 
 /** A hit that is a block of ours, or what this very session was captured as, is no memory. */
-function isOwn(row: Record<string, unknown>, sessionId: string): boolean {
-  const text = `${asText(row.snippet) ?? ""}\n${asText(row.content) ?? ""}`;
+function isOwn({ snippet = "", content = "", metadata }: Hit, sessionId: string): boolean {
+  const text = `${snippet}\n${content}`;
   if (text.includes(`<${FENCE}>`) && stripOurBlocks(text).trim() === "") return true;
-  return sessionId.length >= 8 && (text.includes(sessionId) || asRecord(row.metadata).session_id === sessionId);
+  return sessionId.length >= 8 && (text.includes(sessionId) || metadata.session_id === sessionId);
 }

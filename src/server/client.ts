@@ -107,6 +107,11 @@ export function createClient(config: ClientConfig, onRateLimited: (ms: number) =
   };
 }
 
+/** Returns anything that was thrown as an error of the server, with its reason code. */
+export function palinodeErrorOf(error: unknown): PalinodeError {
+  return error instanceof PalinodeError ? error : new PalinodeError("the server", reasonOf(error));
+}
+
 /** Returns the reason code of anything that was thrown, by names and codes: texts differ between Node and Bun. */
 export function reasonOf(error: unknown): Reason {
   if (error instanceof PalinodeError) return error.code;

@@ -1,6 +1,41 @@
-// Palinode over HTTP: one caller of `fetch`, its answers, when it is not asked, and what is wrong in words.
+// Palinode over HTTP: one caller of `fetch`, one function a route, when it is not asked, and what is wrong in words.
 export { Breaker, type Outcome } from "./breaker.ts";
-export { type Client, createClient, mayCarryToken, PalinodeError, type Reason, reasonOf } from "./client.ts";
+export {
+  type Client,
+  createClient,
+  mayCarryToken,
+  PalinodeError,
+  palinodeErrorOf,
+  type Reason,
+  reasonOf,
+} from "./client.ts";
 export { redacted, safe, safeText, withoutCallTags } from "./outgoing.ts";
-export { readBody, rowsOf, withoutFrontmatter } from "./routes.ts";
+export {
+  type ListedMemory,
+  listCore,
+  type Prime,
+  primeSession,
+  readBody,
+  readMemory,
+  withoutFrontmatter,
+} from "./routes-files.ts";
+export {
+  checkTriggers,
+  type FiredTrigger,
+  type Hit,
+  probeSearch,
+  type Resolution,
+  resolveQuery,
+  searchMemory,
+} from "./routes-search.ts";
+export { checkControls, checkHealth, checkStatus, type Health, type ServerStatus } from "./routes-state.ts";
+export {
+  createTrigger,
+  filesOfSessionEnd,
+  recordSession,
+  type SaveRequest,
+  type SessionEndBody,
+  saveMemory,
+  sessionEndBody,
+} from "./routes-write.ts";
 export { explain, MemoryError } from "./words.ts";

@@ -1,6 +1,8 @@
-// Palinode's answers, read defensively; each route is named here once.
-import { asRecord, asText } from "../base/json.ts";
-import { type Client, PalinodeError } from "./client.ts";
+// What the routes share. Each is asked in one place, by one function: `routes-search`, `routes-files`, `routes-state` and
+// `routes-write` alone know what the server calls things (palinode-api.md). Requests go in with our names; answers come out
+// in rows that are read defensively. All throw `PalinodeError` and nothing else.
+import { asRecord } from "../base/json.ts";
+import { type Client, type Limits, PalinodeError } from "./client.ts";
 
 /** Returns the rows of an answer: a bare array, or `{ results }` (with a receipt, or from other versions). */
 export function rowsOf(answer: unknown, route: string): Record<string, unknown>[] {
@@ -9,20 +11,28 @@ export function rowsOf(answer: unknown, route: string): Record<string, unknown>[
   return rows.filter((row) => typeof row === "object" && row !== null && !Array.isArray(row));
 }
 
-/** Returns a memory file's text without its frontmatter, or undefined when it cannot be read. */
-export async function readBody(
-  { client, signal }: { readonly client: Client; readonly signal: AbortSignal },
-  path: string,
-): Promise<string | undefined> {
-  try {
-    const content = asText(asRecord(await client.get("/read", { file_path: path }, { signal })).content);
-    return content === undefined ? undefined : asText(withoutFrontmatter(content));
-  } catch {
-    return undefined;
-  }
+/** Whom to ask for what older servers do not have: the routes found missing are kept, and are not asked again. */
+export interface Askable {
+  readonly client: Client;
+  readonly missingRoutes: Set<string>;
 }
 
-/** Returns a memory file's text without its frontmatter. */
-export function withoutFrontmatter(content: string): string {
-  return content.replace(/^\uFEFF?---\r?\n[\s\S]*?\n---[ \t]*(?:\r?\n|$)/, "").trim();
+/**
+ * Returns the answer, or undefined where the server has no such route: an older one says 404 to that, and 405 where it has
+ * another one of that name.
+ */
+export async function postIfThere(
+  { client, missingRoutes }: Askable,
+  route: string,
+  body: Record<string, unknown>,
+  limits: Limits | undefined,
+): Promise<Record<string, unknown> | undefined> {
+  if (missingRoutes.has(route)) return undefined;
+  try {
+    return asRecord(await client.post(route, body, limits));
+  } catch (error) {
+    if (!(error instanceof PalinodeError && (error.status === 404 || error.status === 405))) throw error;
+    missingRoutes.add(route);
+    return undefined;
+  }
 }

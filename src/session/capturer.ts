@@ -1,18 +1,9 @@
 // The half of a conversation that is captured: what no capture covers yet is left on disk at each run's end, and is sent
 // when it is due. A run's end goes transcript → summary → outbox.
 import { within } from "../base/time.ts";
-import {
-  captureOf,
-  dropTail,
-  type Item,
-  isDue,
-  keepTail,
-  savedByAgent,
-  sendCapture,
-  sessionEndBody,
-  tidy,
-} from "../capture/index.ts";
+import { captureOf, dropTail, type Item, isDue, keepTail, savedByAgent, sendCapture, tidy } from "../capture/index.ts";
 import { isPrompt, type Message, newestPromptKeys, promptKey } from "../cline/index.ts";
+import { sessionEndBody } from "../server/index.ts";
 import { noteNews } from "./news.ts";
 import { capturedOnDisk, pruneRecords, type SessionRecord } from "./record.ts";
 import { drainSoon, isMuted, type Session, senderOf } from "./session.ts";
@@ -92,12 +83,8 @@ export class Capturer {
     }
     this.#tail = undefined;
     if (capture.prompts <= record.captured || capture.prompts < session.config.minMessages) return;
-    const body = sessionEndBody(capture, {
-      sessionId,
-      project: session.project,
-      cwd: session.cwd,
-      trigger: "session_end",
-    });
+    const { project, cwd } = session;
+    const body = sessionEndBody({ ...capture, sessionId, project, cwd, trigger: "session_end", isAutomatic: true });
     this.#tail = {
       sessionId,
       tail,

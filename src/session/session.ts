@@ -4,7 +4,7 @@ import { noState, openState, type State } from "../base/store.ts";
 import { drain, type Sender } from "../capture/index.ts";
 import type { SetupContext } from "../cline/index.ts";
 import { type Asker, askDigest, type Channel, type Finding } from "../recall/index.ts";
-import { Breaker, type Client, createClient, PalinodeError, type Reason, reasonOf } from "../server/index.ts";
+import { Breaker, type Client, checkControls, createClient, type Reason, reasonOf } from "../server/index.ts";
 import { type Config, primes, projectOf } from "../settings/index.ts";
 import { pausedSince } from "./pause.ts";
 import { coverInRecord, loadRecord, type SessionRecord } from "./record.ts";
@@ -100,9 +100,7 @@ export function createSession(
     prefetched: undefined,
     drainedAt: -Infinity,
     failures: surroundings.failures,
-    refusalOf: createPolicy((action) =>
-      askPolicy(client, missingRoutes, { action, cwd, project: project || undefined, automatic: true }),
-    ),
+    refusalOf: createPolicy((action) => refusalIn(checkControls({ client, missingRoutes }, { action, cwd, project }))),
   };
 }
 
@@ -171,21 +169,11 @@ function createPolicy(ask: (action: Action) => Promise<Reason | undefined>): Ses
   };
 }
 
-async function askPolicy(
-  client: Client,
-  missingRoutes: Set<string>,
-  body: Record<string, unknown>,
-): Promise<Reason | undefined> {
-  if (missingRoutes.has("/controls/check")) return undefined;
+async function refusalIn(asked: ReturnType<typeof checkControls>): Promise<Reason | undefined> {
   try {
-    const answer = await client.post("/controls/check", body);
-    return typeof answer === "object" && answer !== null && "allowed" in answer && answer.allowed === false
-      ? "denied"
-      : undefined;
+    return (await asked)?.isAllowed === false ? "denied" : undefined;
   } catch (error) {
-    // Servers before 0.21 have no such route; one that answers nonsense still guards its own routes.
-    if (error instanceof PalinodeError && (error.status === 404 || error.status === 405))
-      missingRoutes.add("/controls/check");
+    // A server that answers nonsense still guards its own routes.
     return reasonOf(error) === "bad-response" ? undefined : reasonOf(error);
   }
 }

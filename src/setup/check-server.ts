@@ -1,9 +1,20 @@
 // What the doctor asks the server: does it answer, does it take the token, is its embedder ready, does its policy allow
 // it, and how long does one recall take. Asks nothing that changes memory, starts a cooldown or counts as a recall.
 import { realFolder } from "../base/files.ts";
-import { asRecord, asText } from "../base/json.ts";
 import { quoted, thisProgram } from "../base/shell.ts";
-import { type Client, createClient, mayCarryToken, PalinodeError } from "../server/index.ts";
+import {
+  type Client,
+  checkControls,
+  checkHealth,
+  checkStatus,
+  createClient,
+  type Health,
+  mayCarryToken,
+  type PalinodeError,
+  palinodeErrorOf,
+  probeSearch,
+  type ServerStatus,
+} from "../server/index.ts";
 import { type Config, DEFAULT_API_URL, projectOf, type ReadConfig, readUrl, type Source } from "../settings/index.ts";
 import { type Check, editing, failure, ok, setting, warning } from "./check.ts";
 import { findProgram } from "./programs.ts";
@@ -13,7 +24,7 @@ const HEALTH_TIMEOUT_MS = 4000;
 /** Without an embedder a search takes five seconds to fail; shorter, and the reason would not be heard. */
 const SEARCH_TIMEOUT_MS = 6000;
 
-type Answer = { value: unknown; ms: number } | { error: PalinodeError };
+type Answer<T> = { value: T; ms: number } | { error: PalinodeError };
 
 /** Returns a line for each thing the server could be asked; where it is away, that line alone. Never rejects. */
 export async function checkServer(
@@ -24,7 +35,7 @@ export async function checkServer(
   const client = createClient(config);
   const server = serverLine(
     config,
-    await ask(client.get("/health", {}, { timeoutMs: HEALTH_TIMEOUT_MS })),
+    await ask(checkHealth(client, { timeoutMs: HEALTH_TIMEOUT_MS })),
     sources.apiUrl,
     env,
   );
@@ -32,14 +43,8 @@ export async function checkServer(
   if (server.level === "failure") return [server, ...unsent];
   const project = projectOf(config.project, cwd);
   const [status, recall, ...policies] = await Promise.all([
-    ask(client.get("/status", {}, { timeoutMs: HEALTH_TIMEOUT_MS })),
-    ask(
-      client.post(
-        "/search",
-        { query: "What is known about this project?", mode: "passive", limit: 1 },
-        { timeoutMs: SEARCH_TIMEOUT_MS },
-      ),
-    ),
+    ask(checkStatus(client, { timeoutMs: HEALTH_TIMEOUT_MS })),
+    ask(probeSearch(client, { timeoutMs: SEARCH_TIMEOUT_MS })),
     policyLines(client, "recall", project, cwd),
     policyLines(client, "capture", project, cwd),
   ]);
@@ -50,16 +55,21 @@ export async function checkServer(
   return [server, ...token, embedder, ...policies.flat(), recallLine(recall, config, embedder)];
 }
 
-async function ask(call: Promise<unknown>): Promise<Answer> {
+async function ask<T>(call: Promise<T>): Promise<Answer<T>> {
   const start = performance.now();
   try {
     return { value: await call, ms: Math.round(performance.now() - start) };
   } catch (error) {
-    return { error: error instanceof PalinodeError ? error : new PalinodeError("", "bad-response") };
+    return { error: palinodeErrorOf(error) };
   }
 }
 
-function serverLine({ apiUrl }: Config, health: Answer, source: Source | undefined, env: NodeJS.ProcessEnv): Check {
+function serverLine(
+  { apiUrl }: Config,
+  health: Answer<Health>,
+  source: Source | undefined,
+  env: NodeJS.ProcessEnv,
+): Check {
   const error = "error" in health ? health.error : undefined;
   const start = startOf(apiUrl);
   if (error?.code === "timeout")
@@ -69,14 +79,14 @@ function serverLine({ apiUrl }: Config, health: Answer, source: Source | undefin
     apiUrl === DEFAULT_API_URL ? "http://localhost:6341; PALINODE_API_PORT=6341 palinode-api" : DEFAULT_API_URL;
   const another = setting("PALINODE_API_URL", other, source, env);
   if (error?.code === "dns") return failure("server", `there is no host ${new URL(apiUrl).hostname}`, another);
-  const { version, status, db_error: trouble } = asRecord("value" in health ? health.value : undefined);
-  if (typeof version !== "string")
+  const { version, status, trouble } = "value" in health ? health.value : {};
+  if (version === undefined)
     return failure("server", `what answers at ${apiUrl} is not Palinode${error ? ` (${error.message})` : ""}`, another);
   const message = `Palinode ${version.slice(0, 40)} at ${apiUrl}`;
   if (status !== "degraded") return ok("server", message);
   return warning(
     "server",
-    `${message} is degraded: ${asText(trouble)?.slice(0, 200) ?? "it does not say why"}`,
+    `${message} is degraded: ${trouble?.slice(0, 200) ?? "it does not say why"}`,
     "palinode doctor",
   );
 }
@@ -120,7 +130,7 @@ function tokenLines(
   has: boolean,
   source: Source | undefined,
   file: string | undefined,
-  answers: readonly Answer[],
+  answers: readonly Answer<unknown>[],
 ): Check[] {
   if (answers.some((answer) => "error" in answer && answer.error.code === "unauthorized")) {
     const message = has ? `the server refused the token (${source})` : "the server wants a token, and none is set";
@@ -131,18 +141,14 @@ function tokenLines(
 }
 
 function embedderLine(
-  status: Answer,
+  status: Answer<ServerStatus>,
   isRecalling: boolean,
   { recallTriggers, recallMaxChars }: Config,
   env: NodeJS.ProcessEnv,
 ): Check {
-  const {
-    embed_functional: ready,
-    ollama_reachable: reachable,
-    embedding_url: url,
-  } = asRecord("value" in status ? status.value : undefined);
-  if (ready === true) return ok("embedder", "ready");
-  if (ready === null) {
+  const { embedder, isOllamaReachable, embeddingUrl } = "value" in status ? status.value : {};
+  if (embedder === "ready") return ok("embedder", "ready");
+  if (embedder === "none") {
     const message = "none: the server searches by words alone";
     if (!recallTriggers || recallMaxChars === 0) return ok("embedder", message);
     return warning(
@@ -151,7 +157,7 @@ function embedderLine(
       "export PALINODE_HOOK_RECALL_TRIGGERS=0",
     );
   }
-  if (ready !== false) {
+  if (embedder === undefined) {
     return warning(
       "embedder",
       `the server does not say whether it is ready${"error" in status ? ` (${status.error.message})` : ""}`,
@@ -159,8 +165,8 @@ function embedderLine(
     );
   }
   const trouble = isRecalling ? warning : failure;
-  const where = readUrl(url) ?? "its address";
-  if (reachable !== false)
+  const where = readUrl(embeddingUrl) ?? "its address";
+  if (isOllamaReachable !== false)
     return trouble(
       "embedder",
       `Ollama answers at ${where} but cannot embed: its model may be missing`,
@@ -184,26 +190,27 @@ async function policyLines(
   project: string,
   cwd: string,
 ): Promise<Check[]> {
-  const body = { action, cwd: realFolder(cwd), ...(project && { project }), automatic: true };
-  const answer = await ask(client.post("/controls/check", body, { timeoutMs: HEALTH_TIMEOUT_MS }));
-  const { allowed, reason } = asRecord("value" in answer ? answer.value : undefined);
-  if (allowed === true) return [ok("policy", `the server allows ${action} here`)];
-  const word = String(reason).slice(0, 40);
+  const asker = { client, missingRoutes: new Set<string>() };
+  const question = { action, cwd: realFolder(cwd), project };
+  const answer = await ask(checkControls(asker, question, { timeoutMs: HEALTH_TIMEOUT_MS }));
+  const { isAllowed, reason = "no reason told" } = ("value" in answer ? answer.value : undefined) ?? {};
+  if (isAllowed === true) return [ok("policy", `the server allows ${action} here`)];
+  const word = reason.slice(0, 40);
   const fix = word.endsWith("_paused")
     ? `resume --${action}`
     : word === "excluded_project"
       ? `exclude-project --remove ${project}`
       : "status";
-  return allowed === false
+  return isAllowed === false
     ? [warning("policy", `the server allows no ${action} here (${word})`, `palinode controls ${fix}`)]
     : [];
 }
 
-function isList(answer: Answer): answer is { value: unknown[]; ms: number } {
-  return "value" in answer && Array.isArray(answer.value);
+function isList(answer: Answer<boolean>): answer is { value: true; ms: number } {
+  return "value" in answer && answer.value;
 }
 
-function recallLine(answer: Answer, { hookDeadlineMs }: Config, embedder: Check): Check {
+function recallLine(answer: Answer<boolean>, { hookDeadlineMs }: Config, embedder: Check): Check {
   if (isList(answer)) {
     const message = `a search took ${answer.ms} ms`;
     if (answer.ms <= hookDeadlineMs) return ok("recall", message);

@@ -1,0 +1,100 @@
+// Memory files: which there are, and what one says.
+import { asRecord, asText, textOf } from "../base/json.ts";
+import { type Client, type Limits, PalinodeError } from "./client.ts";
+import { rowsOf } from "./routes.ts";
+
+const PRIME = "/context/prime";
+const LIST = "/list";
+const READ = "/read";
+
+/** A memory file, as lists name it. */
+export interface ListedMemory {
+  /** Relative to the memory folder. */
+  readonly file: string;
+  readonly name: string | undefined;
+  readonly title: string | undefined;
+  readonly summary: string | undefined;
+  /** False only where the server says so. */
+  readonly isCore: boolean;
+  /** ISO text, or "". */
+  readonly lastUpdated: string;
+  /** References such as `project/shop`. */
+  readonly entities: readonly string[];
+}
+
+export interface Prime {
+  readonly core: readonly ListedMemory[];
+  readonly snapshots: readonly ListedMemory[];
+  readonly decisions: readonly ListedMemory[];
+  readonly actionItems: readonly ListedMemory[];
+}
+
+/**
+ * Returns what a session starts with, the newest first; all empty where the answer is of another shape. Servers before
+ * 0.9.3 have no such route (palinode-api.md, 2.4).
+ */
+export async function primeSession(
+  client: Client,
+  { cwd, sessionId, project }: { cwd: string | undefined; sessionId?: string; project: string },
+  limits?: Limits,
+): Promise<Prime> {
+  const body = { cwd, session_id: sessionId, project: project || undefined };
+  const answer = asRecord(await client.post(PRIME, body, limits));
+  const listed = (section: string): ListedMemory[] => {
+    const rows = answer[section];
+    return Array.isArray(rows) ? rows.flatMap(toListed) : [];
+  };
+  return {
+    core: listed("core_memories"),
+    snapshots: listed("recent_snapshots"),
+    decisions: listed("recent_decisions"),
+    actionItems: listed("open_action_items"),
+  };
+}
+
+/** Returns every core memory of every project: no limit, no paging, no scope (palinode-api.md, 2.5). */
+export async function listCore(client: Client, limits?: Limits): Promise<ListedMemory[]> {
+  return rowsOf(await client.get(LIST, { core_only: "true" }, limits), LIST).flatMap(toListed);
+}
+
+/** A row that names no file is none. */
+function toListed(row: unknown): ListedMemory[] {
+  const { file, name, title, summary, core, last_updated, entities } = asRecord(row);
+  const path = asText(file);
+  if (path === undefined) return [];
+  return [
+    {
+      file: path,
+      name: asText(name),
+      title: asText(title),
+      summary: asText(summary),
+      isCore: core !== false,
+      lastUpdated: textOf(last_updated),
+      entities: Array.isArray(entities) ? entities.filter((entity) => typeof entity === "string") : [],
+    },
+  ];
+}
+
+/** Returns the whole text of a memory file, frontmatter and all (palinode-api.md, 2.6). */
+export async function readMemory(client: Client, path: string, limits?: Limits): Promise<string> {
+  const { content } = asRecord(await client.get(READ, { file_path: path }, limits));
+  if (typeof content !== "string") throw new PalinodeError(READ, "bad-response");
+  return content;
+}
+
+/** Returns a memory file's text without its frontmatter, or undefined where there is none or it cannot be read. */
+export async function readBody(
+  { client, signal }: { readonly client: Client; readonly signal: AbortSignal },
+  path: string,
+): Promise<string | undefined> {
+  try {
+    return asText(withoutFrontmatter(await readMemory(client, path, { signal })));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns a memory file's text without its frontmatter. */
+export function withoutFrontmatter(content: string): string {
+  return content.replace(/^\uFEFF?---\r?\n[\s\S]*?\n---[ \t]*(?:\r?\n|$)/, "").trim();
+}

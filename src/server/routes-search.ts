@@ -1,0 +1,113 @@
+// What memory has to say to a query: hits, a resolution, triggers that fire.
+import { asRecord, asText } from "../base/json.ts";
+import type { Client, Limits } from "./client.ts";
+import { type Askable, postIfThere, rowsOf } from "./routes.ts";
+
+const SEARCH = "/search";
+const RESOLVE = "/resolve";
+const CHECK_TRIGGERS = "/check-triggers";
+
+/** The server refuses a resolution that is asked for more (palinode-api.md, 2.11). */
+const MAX_RESOLVED = 50;
+
+export interface SearchRequest {
+  readonly query: string;
+  readonly limit: number;
+  /** Cosine; the server's own where absent. It holds back no keyword match. */
+  readonly threshold?: number;
+  /** Of a snippet. The server marks a window with dots beyond it. */
+  readonly maxChars: number;
+  /** `passive`: nobody asked, so no hit is to seem more important for it. */
+  readonly mode?: "passive";
+  readonly sessionId: string;
+}
+
+export interface Hit {
+  /** Relative to the memory folder. */
+  readonly path: string;
+  /** Cosine, 0 to 1, or null for what was found by keyword. The server's `score` is a rank, and says nothing. */
+  readonly score: number | null;
+  readonly snippet: string | undefined;
+  readonly content: string | undefined;
+  readonly contentHash: string | undefined;
+  /** The frontmatter. */
+  readonly metadata: Record<string, unknown>;
+}
+
+/** Returns hits, best first, several of one file among them (palinode-api.md, 2.8). */
+export async function searchMemory(client: Client, request: SearchRequest, limits?: Limits): Promise<Hit[]> {
+  const { query, limit, threshold, maxChars, mode, sessionId } = request;
+  const body = { query, limit, threshold, max_chars: maxChars, mode, session_id: sessionId };
+  const hits = rowsOf(await client.post(SEARCH, body, limits), SEARCH).map(toHit);
+  return hits.filter(({ path }) => path !== "");
+}
+
+/** Returns whether a search that leaves no mark is answered by a bare list, as the server's contract has it. */
+export async function probeSearch(client: Client, limits?: Limits): Promise<boolean> {
+  const body = { query: "What is known about this project?", mode: "passive", limit: 1 };
+  return Array.isArray(await client.post(SEARCH, body, limits));
+}
+
+function toHit(row: Record<string, unknown>): Hit {
+  const { rel_path, file_path, raw_score, snippet, content, content_hash, metadata } = row;
+  return {
+    // `file_path` is absolute; servers before 0.12 send nothing else, so its last two segments have to do.
+    path: asText(rel_path) ?? (asText(file_path) ?? "").split(/[\\/]/).slice(-2).join("/"),
+    score: numberOrNull(raw_score),
+    snippet: asText(snippet),
+    content: asText(content),
+    contentHash: asText(content_hash),
+    metadata: asRecord(metadata),
+  };
+}
+
+export interface Resolution {
+  /** Ready to be shown. */
+  readonly text: string | undefined;
+  /** How many things it is about. The text is never empty: that nothing was found shows here alone. */
+  readonly count: number;
+}
+
+/** Returns what holds now by memory; undefined where the server has no such route, before 0.20 (palinode-api.md, 2.11). */
+export async function resolveQuery(
+  asker: Askable,
+  request: { query: string; sessionId: string; maxItems: number; maxChars: number },
+  limits?: Limits,
+): Promise<Resolution | undefined> {
+  const { query, sessionId, maxItems, maxChars } = request;
+  const body = { query, session_id: sessionId, max_items: Math.min(MAX_RESOLVED, maxItems), max_chars: maxChars };
+  const answer = await postIfThere(asker, RESOLVE, body, limits);
+  return answer && { text: asText(answer.text), count: countOf(answer) };
+}
+
+function countOf(answer: Record<string, unknown>): number {
+  const lists = [answer.selected, answer.replaced, answer.conflicts, answer.insufficient];
+  const counts = [answer.omitted_conflicts, answer.other_projects_withheld];
+  return [...lists, ...counts].reduce<number>((sum, part) => sum + sizeOf(part), 0);
+}
+
+function sizeOf(part: unknown): number {
+  if (Array.isArray(part)) return part.length;
+  return typeof part === "number" ? part : 0;
+}
+
+export interface FiredTrigger {
+  /** The memory to show, relative to the memory folder. */
+  readonly file: string;
+  readonly description: string;
+  /** Cosine, or null. */
+  readonly score: number | null;
+}
+
+/** Returns the triggers that fire for a query. Their cooldown has started with that (palinode-api.md, 2.7). */
+export async function checkTriggers(client: Client, query: string, limits?: Limits): Promise<FiredTrigger[]> {
+  const rows = rowsOf(await client.post(CHECK_TRIGGERS, { query }, limits), CHECK_TRIGGERS);
+  return rows.flatMap(({ memory_file, description, score }) => {
+    const file = asText(memory_file);
+    return file === undefined ? [] : [{ file, description: asText(description) ?? "", score: numberOrNull(score) }];
+  });
+}
+
+function numberOrNull(value: unknown): number | null {
+  return typeof value === "number" ? value : null;
+}
