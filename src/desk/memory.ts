@@ -10,6 +10,7 @@ import {
   explain,
   MemoryError,
   PalinodeError,
+  PULL_MODEL,
   readMemory,
   recordSession,
   redacted,
@@ -127,7 +128,7 @@ export async function setTrigger(session: Session, description: string, path: st
     createTrigger(session.client, trigger, { timeoutMs: SAVE_TIMEOUT_MS }).catch((error: unknown) => {
       // They need one even where search does without (palinode-api.md, 2.7).
       if (error instanceof PalinodeError && error.status === 503)
-        throw new MemoryError("Triggers need the server's embedder: ollama pull bge-m3");
+        throw new MemoryError(`Triggers need the server's embedder: ${PULL_MODEL}`);
       throw error;
     }),
   );

@@ -1,7 +1,7 @@
 // What `status` and `why` know: how the server is, which settings hold and where they come from, how each channel fared
 // in the latest session here, and what was injected, or not and why. How that is put into words is status-text.ts.
 import { VERSION } from "../base/version.ts";
-import { checkHealth, checkStatus, explain, type Reason, reasonOf } from "../server/index.ts";
+import { checkHealth, checkStatus, explain, PULL_MODEL, type Reason, reasonOf } from "../server/index.ts";
 import { type ChannelNews, type LatestSession, latestSession, pausedSince, type Session } from "../session/index.ts";
 import {
   type Config,
@@ -130,7 +130,7 @@ async function serverHealth(session: Session): Promise<Health> {
     version,
     status: word ?? "bad-response",
     embedder: embedder === undefined ? "unknown" : EMBEDDERS[embedder],
-    ...(embedder === "failing" ? { fix: "Search and triggers need the embedder: ollama pull bge-m3" } : {}),
+    ...(embedder === "failing" ? { fix: `Search and triggers need the embedder: ${PULL_MODEL}` } : {}),
   };
 }
 

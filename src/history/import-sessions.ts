@@ -1,7 +1,7 @@
 // An import from its first session to its last: each is read, sent where the server lacks it, and counted. It ends
 // early when somebody stops it or the server is no use.
 import { setImmediate as yieldToEvents } from "node:timers/promises";
-import type { PalinodeError, Reason, SaveRequest } from "../server/index.ts";
+import { adviceFor, type PalinodeError, type Reason, type SaveRequest } from "../server/index.ts";
 import type { ProjectFor } from "./choose.ts";
 import { type ImportLedger, sessionDigest } from "./import-ledger.ts";
 import type { Send, SendResult } from "./import-send.ts";
@@ -14,14 +14,8 @@ import { attempt, type Warn } from "./warn.ts";
 const MAX_FAILURES = 3;
 /** Reading is synchronous: an interrupt is heard after so many sessions. */
 const SESSIONS_PER_YIELD = 20;
-/** What no other session would fare better with, and what to do about it. */
-const HOPELESS: Partial<Record<Reason, string>> = {
-  refused: "start palinode-api, or set PALINODE_API_URL",
-  dns: "look at PALINODE_API_URL",
-  unauthorized: "look at PALINODE_API_TOKEN",
-  denied: "the server's policy forbids it",
-  "rate-limited": "the server wants quiet; try again later",
-};
+/** What no other session would fare better with. */
+const HOPELESS: readonly Reason[] = ["refused", "dns", "unauthorized", "denied", "rate-limited"];
 
 /** How many sessions became what. */
 export interface ImportCounts {
@@ -106,8 +100,8 @@ function prepare(past: PastSession, importer: Importer): Memory | Exclude<Fate, 
   return { kind: "memory", body: memoryOf(session, projectFor(session)), digest };
 }
 
-function refusalText({ said, status, message }: PalinodeError): string {
-  return said === undefined ? message : `HTTP ${status}, ${said}`;
+function refusalText({ serverWords, status, message }: PalinodeError): string {
+  return serverWords === undefined ? message : `HTTP ${status}, ${serverWords}`;
 }
 
 /** Returns a function that hears each fate, and returns what to do about the server once it is no use going on. */
@@ -117,8 +111,8 @@ function createAdviser(): (fate: Fate) => string | undefined {
     if (fate.kind === "sent") failures = 0;
     if (fate.kind !== "refused") return undefined;
     if (!isOfThisText(fate.error)) failures += 1;
-    if (failures === MAX_FAILURES) return HOPELESS[fate.error.code] ?? "the server does not answer as it should";
-    return HOPELESS[fate.error.code];
+    const { code } = fate.error;
+    return failures === MAX_FAILURES || HOPELESS.includes(code) ? adviceFor(code) : undefined;
   };
 }
 

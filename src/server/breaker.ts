@@ -2,7 +2,7 @@
 // knows is kept on disk, so a fresh process does not start by waiting again.
 import { asRecord } from "../base/json.ts";
 import type { State } from "../base/store.ts";
-import type { Reason } from "./client.ts";
+import type { Reason } from "./failure.ts";
 
 const FAILURES_BEFORE_PAUSE = 3;
 const FIRST_PAUSE_MS = 30_000;

@@ -1,14 +1,7 @@
 // Palinode over HTTP: one caller of `fetch`, one function a route, when it is not asked, and what is wrong in words.
 export { Breaker, type Outcome } from "./breaker.ts";
-export {
-  type Client,
-  createClient,
-  mayCarryToken,
-  PalinodeError,
-  palinodeErrorOf,
-  type Reason,
-  reasonOf,
-} from "./client.ts";
+export { type Client, createClient, mayCarryToken } from "./client.ts";
+export { PalinodeError, palinodeErrorOf, type Reason, reasonOf } from "./failure.ts";
 export { redacted, safe, safeText, withoutCallTags } from "./outgoing.ts";
 export {
   type ListedMemory,
@@ -38,4 +31,4 @@ export {
   saveMemory,
   sessionEndBody,
 } from "./routes-write.ts";
-export { explain, MemoryError } from "./words.ts";
+export { adviceFor, explain, MemoryError, PULL_MODEL, START_LEXICAL, troubleOf, UNSENT_TOKEN } from "./words.ts";

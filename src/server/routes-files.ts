@@ -1,6 +1,7 @@
 // Memory files: which there are, and what one says.
 import { asRecord, asText, textOf } from "../base/json.ts";
-import { type Client, type Limits, PalinodeError } from "./client.ts";
+import type { Client, Limits } from "./client.ts";
+import { PalinodeError } from "./failure.ts";
 import { rowsOf } from "./routes.ts";
 
 const PRIME = "/context/prime";

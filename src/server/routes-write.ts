@@ -1,7 +1,8 @@
 // The routes that store something: a memory, what a session came to, a trigger.
 import { asRecord, asText } from "../base/json.ts";
 import { hexDigestOf } from "../base/text.ts";
-import { type Client, type Limits, PalinodeError } from "./client.ts";
+import type { Client, Limits } from "./client.ts";
+import { PalinodeError } from "./failure.ts";
 
 const SAVE = "/save";
 const SESSION_END = "/session-end";
@@ -39,7 +40,7 @@ export async function saveMemory(
 ): Promise<SaveReceipt> {
   const { rel_path, file_path, indexed } = asRecord(await client.post(SAVE, { ...request }, limits));
   const path = asText(rel_path) ?? asText(file_path);
-  if (path === undefined) throw new PalinodeError(SAVE, "bad-response", undefined, "no receipt");
+  if (path === undefined) throw new PalinodeError(SAVE, "bad-response", undefined, { detail: "no receipt" });
   return { path, isIndexed: indexed !== false };
 }
 

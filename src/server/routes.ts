@@ -2,7 +2,8 @@
 // `routes-write` alone know what the server calls things (palinode-api.md). Requests go in with our names; answers come out
 // in rows that are read defensively. All throw `PalinodeError` and nothing else.
 import { asRecord } from "../base/json.ts";
-import { type Client, type Limits, PalinodeError } from "./client.ts";
+import type { Client, Limits } from "./client.ts";
+import { PalinodeError } from "./failure.ts";
 
 /** Returns the rows of an answer: a bare array, or `{ results }` (with a receipt, or from other versions). */
 export function rowsOf(answer: unknown, route: string): Record<string, unknown>[] {

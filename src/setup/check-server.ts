@@ -11,9 +11,13 @@ import {
   type Health,
   mayCarryToken,
   type PalinodeError,
+  PULL_MODEL,
   palinodeErrorOf,
   probeSearch,
   type ServerStatus,
+  START_LEXICAL,
+  troubleOf,
+  UNSENT_TOKEN,
 } from "../server/index.ts";
 import { type Config, DEFAULT_API_URL, projectOf, type ReadConfig, readUrl, type Source } from "../settings/index.ts";
 import { type Check, editing, failure, ok, setting, warning } from "./check.ts";
@@ -48,8 +52,7 @@ export async function checkServer(
     policyLines(client, "recall", project, cwd),
     policyLines(client, "capture", project, cwd),
   ]);
-  const token =
-    unsent.length > 0 ? unsent : tokenLines(config.token !== "", sources.token, tokenFile, [status, recall]);
+  const token = unsent.length > 0 ? unsent : tokenLines(config, sources.token, tokenFile, [status, recall]);
   if (token.some(({ level }) => level === "failure")) return [server, ...token];
   const embedder = embedderLine(status, isList(recall), config, env);
   return [server, ...token, embedder, ...policies.flat(), recallLine(recall, config, embedder)];
@@ -64,24 +67,19 @@ async function ask<T>(call: Promise<T>): Promise<Answer<T>> {
   }
 }
 
-function serverLine(
-  { apiUrl }: Config,
-  health: Answer<Health>,
-  source: Source | undefined,
-  env: NodeJS.ProcessEnv,
-): Check {
+function serverLine(config: Config, health: Answer<Health>, source: Source | undefined, env: NodeJS.ProcessEnv): Check {
+  const { apiUrl } = config;
   const error = "error" in health ? health.error : undefined;
   const start = startOf(apiUrl);
-  if (error?.code === "timeout")
-    return failure("server", `something listens at ${apiUrl} but does not answer; start it anew`, start);
-  if (error?.code === "refused") return awayLine(apiUrl, source, env);
+  const { what } = troubleOf(error, config);
+  if (error?.code === "timeout") return failure("server", `${what}; start it anew`, start);
+  if (error?.code === "refused") return awayLine(what, apiUrl, source, env);
   const other =
     apiUrl === DEFAULT_API_URL ? "http://localhost:6341; PALINODE_API_PORT=6341 palinode-api" : DEFAULT_API_URL;
   const another = setting("PALINODE_API_URL", other, source, env);
-  if (error?.code === "dns") return failure("server", `there is no host ${new URL(apiUrl).hostname}`, another);
+  if (error?.code === "dns") return failure("server", what, another);
   const { version, status, trouble } = "value" in health ? health.value : {};
-  if (version === undefined)
-    return failure("server", `what answers at ${apiUrl} is not Palinode${error ? ` (${error.message})` : ""}`, another);
+  if (version === undefined) return failure("server", `${what}: that is not palinode-api`, another);
   const message = `Palinode ${version.slice(0, 40)} at ${apiUrl}`;
   if (status !== "degraded") return ok("server", message);
   return warning(
@@ -97,11 +95,10 @@ function startOf(apiUrl: string): string {
 }
 
 /** An address that somebody chose may be wrong; only at the usual one is a server missing for certain. */
-function awayLine(apiUrl: string, source: Source | undefined, env: NodeJS.ProcessEnv): Check {
+function awayLine(message: string, apiUrl: string, source: Source | undefined, env: NodeJS.ProcessEnv): Check {
   const { hostname, port } = new URL(apiUrl);
   const isHere = /^(?:localhost|127\.[\d.]+|\[::1\])$/.test(hostname);
   const isUsual = isHere && port === "6340";
-  const message = `nothing listens at ${apiUrl}`;
   const start = startOf(apiUrl);
   if (isHere && findProgram("palinode-api", env))
     return failure("server", isUsual ? message : `${message} (${source}); if that address is right:`, start);
@@ -120,20 +117,24 @@ function awayLine(apiUrl: string, source: Source | undefined, env: NodeJS.Proces
 }
 
 function notSent({ apiUrl }: Config, sources: ReadConfig["sources"], env: NodeJS.ProcessEnv): Check {
-  const message = `the token (${sources.token}) is not sent over plain http to a public address; use https`;
+  const message = `${UNSENT_TOKEN.what} (${sources.token}); ${UNSENT_TOKEN.mend}`;
   const fix = setting("PALINODE_API_URL", quoted(apiUrl.replace(/^http:/, "https:")), sources.apiUrl, env);
-  return failure("token", `${message}. Where the way there is safe: export PALINODE_ALLOW_HTTP=1`, fix);
+  return failure("token", message, fix);
 }
 
 /** Where the server answered neither yes nor no, there is nothing to say of it. */
 function tokenLines(
-  has: boolean,
+  config: Config,
   source: Source | undefined,
   file: string | undefined,
   answers: readonly Answer<unknown>[],
 ): Check[] {
-  if (answers.some((answer) => "error" in answer && answer.error.code === "unauthorized")) {
-    const message = has ? `the server refused the token (${source})` : "the server wants a token, and none is set";
+  const has = config.token !== "";
+  const errors = answers.flatMap((answer) => ("error" in answer ? [answer.error] : []));
+  const refusal = errors.find(({ code }) => code === "unauthorized");
+  if (refusal !== undefined) {
+    const { what } = troubleOf(refusal, config);
+    const message = has ? `${what} (${source})` : what;
     return [failure("token", message, file ? editing(file) : "export PALINODE_API_TOKEN=…")];
   }
   if (!answers.some((answer) => "value" in answer)) return [];
@@ -167,18 +168,13 @@ function embedderLine(
   const trouble = isRecalling ? warning : failure;
   const where = readUrl(embeddingUrl) ?? "its address";
   if (isOllamaReachable !== false)
-    return trouble(
-      "embedder",
-      `Ollama answers at ${where} but cannot embed: its model may be missing`,
-      "ollama pull bge-m3",
-    );
-  const without = "PALINODE_RETRIEVAL_MODE=lexical palinode-api";
+    return trouble("embedder", `Ollama answers at ${where} but cannot embed: its model may be missing`, PULL_MODEL);
   const isThere = findProgram("ollama", env) !== undefined;
-  const get = process.platform === "linux" ? "curl -fsSL https://ollama.com/install.sh | sh" : without;
+  const get = process.platform === "linux" ? "curl -fsSL https://ollama.com/install.sh | sh" : START_LEXICAL;
   const missing = isThere ? "" : " and is not in PATH; to get it: https://ollama.com/download";
   return trouble(
     "embedder",
-    `Ollama does not answer at ${where}${missing}; then: ollama pull bge-m3. To do without: ${without}`,
+    `Ollama does not answer at ${where}${missing}; then: ${PULL_MODEL}. To do without: ${START_LEXICAL}`,
     isThere ? "ollama serve" : get,
   );
 }
@@ -210,7 +206,8 @@ function isList(answer: Answer<boolean>): answer is { value: true; ms: number } 
   return "value" in answer && answer.value;
 }
 
-function recallLine(answer: Answer<boolean>, { hookDeadlineMs }: Config, embedder: Check): Check {
+function recallLine(answer: Answer<boolean>, config: Config, embedder: Check): Check {
+  const { hookDeadlineMs } = config;
   if (isList(answer)) {
     const message = `a search took ${answer.ms} ms`;
     if (answer.ms <= hookDeadlineMs) return ok("recall", message);
@@ -219,12 +216,11 @@ function recallLine(answer: Answer<boolean>, { hookDeadlineMs }: Config, embedde
   }
   if (!("error" in answer))
     return failure("recall", "the server's answer to a search is no list", "pip install --upgrade palinode");
-  const { code, message } = answer.error;
-  if (code === "denied")
-    return warning("recall", "the server's policy allows no search", "palinode controls resume --recall");
-  if (code === "rate-limited")
-    return warning("recall", "the server wants quiet for a minute (rate limit)", thisProgram("doctor"));
-  const told =
-    code === "timeout" ? `no answer to a search within ${SEARCH_TIMEOUT_MS / 1000} s` : `a search failed (${message})`;
-  return failure("recall", told, embedder.fix ?? "palinode doctor");
+  const { code } = answer.error;
+  const { what, mend } = troubleOf(answer.error, config);
+  if (code === "denied") return warning("recall", what, "palinode controls resume --recall");
+  if (code === "rate-limited") return warning("recall", `${what}; ${mend}`, thisProgram("doctor"));
+  const message =
+    code === "timeout" ? `no answer to a search within ${SEARCH_TIMEOUT_MS / 1000} s` : `a search failed: ${what}`;
+  return failure("recall", message, embedder.fix ?? "palinode doctor");
 }

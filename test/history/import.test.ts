@@ -11,7 +11,7 @@ import { importSessions } from "../../src/history/import-sessions.ts";
 import { readSession } from "../../src/history/read.ts";
 import { memoryOf } from "../../src/history/snapshot.ts";
 import type { Client } from "../../src/server/client.ts";
-import { PalinodeError } from "../../src/server/client.ts";
+import { PalinodeError } from "../../src/server/failure.ts";
 import { EXTENSION, type Home, LEGACY_TASK, openHome } from "../helpers/past.ts";
 import { complaint } from "../palinode/envelope.ts";
 import { unsafe } from "../palinode/save.ts";

@@ -5,7 +5,8 @@ import { createServer, type IncomingMessage, type RequestListener, type ServerRe
 import { type AddressInfo, createServer as createTcpServer, type Socket } from "node:net";
 import test, { type TestContext } from "node:test";
 import { gzipSync } from "node:zlib";
-import { type Client, createClient, mayCarryToken, PalinodeError, reasonOf } from "../../src/server/client.ts";
+import { type Client, createClient, mayCarryToken } from "../../src/server/client.ts";
+import { PalinodeError, reasonOf } from "../../src/server/failure.ts";
 
 const TOKEN = "s3cret-token-value";
 /** In what the server sends back, and in no message of an error. */
@@ -92,8 +93,8 @@ test("a port that nothing may be sent to counts as one that nothing listens at",
 test("the server's own words are there to be told, without a token, a secret or what hides one", async (t) => {
   const detail = `no ${TOKEN}, ghp_\u200b0123456789abcdefghijABCDEFGHIJ0123 \u001b[31m${"x".repeat(500)}`;
   const error = await failureOf((await clientOf(t, json(400, { detail }), { token: TOKEN })).post("/save", {}));
-  assert.match(error.said ?? "", /^no \[redacted\], \[redacted\] x+$/);
-  assert.equal(error.said?.length, 200);
+  assert.match(error.serverWords ?? "", /^no \[redacted\], \[redacted\] x+$/);
+  assert.equal(error.serverWords?.length, 200);
   assertDiscreet(error);
 });
 
