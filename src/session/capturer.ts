@@ -1,5 +1,5 @@
-// The half of a conversation that is captured: what no capture covers yet is left on disk at each run's end, and is sent
-// when it is due. A run's end goes transcript → summary → outbox.
+// The half of a conversation that is captured: what no capture covers yet is left on disk at each run's end, and is
+// sent when it is due. A run's end goes transcript → summary → outbox.
 import { within } from "../base/time.ts";
 import {
   captureOf,
@@ -13,9 +13,11 @@ import {
   tidy,
 } from "../capture/index.ts";
 import { isPrompt, type Message, newestPromptKeys, promptKey } from "../cline/index.ts";
+import type { Reason } from "../server/index.ts";
 import { noteNews } from "./news.ts";
 import { capturedOnDisk, pruneRecords, type SessionRecord } from "./record.ts";
-import { drainSoon, isMuted, type Session, senderOf } from "./session.ts";
+import { drainSoon, senderOf } from "./sender.ts";
+import { isMuted, type Session } from "./session.ts";
 
 /** The conversation, as far as capturing it needs. */
 interface Subject {
@@ -132,9 +134,7 @@ export class Capturer {
     const [at, ms] = [session.now(), session.now() - started];
     noteNews(record, "capture", reason, { at, ms, isAsked: reason !== "paused" });
     save();
-    session.log(
-      `${reason === undefined ? `captured ${item.prompts} prompts` : `capture ${isKept ? "queued" : "not sent"} (${reason})`}, ${ms} ms`,
-    );
+    session.log(`${outcomeText(item, isKept, reason)}, ${ms} ms`);
   }
 
   #covered(item: Item): void {
@@ -143,4 +143,9 @@ export class Capturer {
     if (this.#tail !== undefined && this.#tail.prompts <= item.prompts) this.#tail = undefined;
     save();
   }
+}
+
+function outcomeText({ prompts }: Item, isKept: boolean, reason: Reason | undefined): string {
+  if (reason === undefined) return `captured ${prompts} prompts`;
+  return isKept ? `capture queued (${reason})` : `capture not sent (${reason})`;
 }
