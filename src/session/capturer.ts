@@ -10,12 +10,11 @@ import {
   savedByAgent,
   sendCapture,
   sessionEndBody,
-  tidy,
 } from "../capture/index.ts";
 import { isPrompt, type Message, newestPromptKeys, promptKey } from "../cline/index.ts";
 import type { Reason } from "../server/index.ts";
 import { noteNews } from "./news.ts";
-import { capturedOnDisk, pruneRecords, type SessionRecord } from "./record.ts";
+import { capturedOnDisk, type SessionRecord } from "./record.ts";
 import { drainSoon, senderOf } from "./sender.ts";
 import { isMuted, type Session } from "./session.ts";
 
@@ -35,7 +34,6 @@ export class Capturer {
   /** What no capture covers yet. */
   #tail: Item | undefined;
   #capturing: Promise<void> | undefined;
-  #isPruned = false;
 
   constructor(subject: Subject) {
     this.#subject = subject;
@@ -49,8 +47,6 @@ export class Capturer {
     const { session, record } = this.#subject;
     if (!session.config.capture) return;
     this.#takeIn(this.#audible(transcript));
-    if (!this.#isPruned) void pruneRecords(session.state, session.now()).then(() => tidy(session.state, session.now()));
-    this.#isPruned = true;
     const tail = this.#tail;
     if (tail === undefined || isMuted(session) || !isDue(tail.prompts, record.captured, session.config.minMessages))
       return;

@@ -13,6 +13,7 @@ import {
 import { reasonOf } from "../server/index.ts";
 import { repairs } from "../settings/index.ts";
 import { Capturer } from "./capturer.ts";
+import { pruneState } from "./prune.ts";
 import { Recaller } from "./recaller.ts";
 import { newRecord, type SessionRecord, saveRecord } from "./record.ts";
 import { isMuted, type Session } from "./session.ts";
@@ -61,6 +62,7 @@ export class Conversation {
 
   /** Captures what is due, and leaves the rest on disk. Back within the deadline. */
   afterRun(call: HookCall): Promise<void> {
+    void pruneState(this.session);
     return this.#capturer.afterRun(call.transcript);
   }
 

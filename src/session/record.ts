@@ -19,8 +19,6 @@ import {
 
 /** More prompts than any host shows again after an undo. */
 const MAX_ASKED = 500;
-const MAX_SESSIONS = 200;
-const MAX_AGE_MS = 30 * 24 * 3600_000;
 
 export interface SessionRecord {
   /** Where the session works: how commands without a session find it. */
@@ -123,11 +121,6 @@ export function coverInRecord(state: State, sessionId: string, prompts: number):
   const record = asRecord(state.read(recordName(sessionId)));
   if (readCount(record.captured) >= prompts) return;
   state.write(recordName(sessionId), { version: 1, ...record, captured: prompts });
-}
-
-/** Removes the records of sessions that are long over. Does not block. */
-export function pruneRecords(state: State, now: number): Promise<void> {
-  return state.prune("sessions", { maxFiles: MAX_SESSIONS, maxAgeMs: MAX_AGE_MS }, now);
 }
 
 function recordName(sessionId: string): string {

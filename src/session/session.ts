@@ -37,6 +37,8 @@ export interface Session {
   isClaimed: boolean;
   /** The digest that was asked for ahead of the first prompt; taken once. */
   prefetched: Promise<Finding> | undefined;
+  /** True once the state folder was looked through for what is long over. */
+  isPruned: boolean;
   /** When captures that could not be delivered were last looked for. */
   drainedAt: number;
   readonly failures: Surroundings["failures"];
@@ -93,6 +95,7 @@ export function createSession(
     record: loadRecord(state, context.sessionId, cwd),
     isClaimed: false,
     prefetched: undefined,
+    isPruned: false,
     drainedAt: -Infinity,
     failures: surroundings.failures,
     refusalOf: createPolicy((action) =>
