@@ -126,7 +126,7 @@ async function prune(
   for (const name of names) {
     // A link that leads nowhere, or a file that another process was faster with, is no reason to keep the others.
     const entry = await lookAt(join(folder, name)).catch(() => undefined);
-    files.push({ name, at: entry?.mtimeMs ?? 0 });
+    if (!entry?.isDirectory()) files.push({ name, at: entry?.mtimeMs ?? 0 });
   }
   files.sort((a, b) => b.at - a.at);
   const old = files.filter((file, index) => index >= maxFiles || now - file.at > maxAgeMs);

@@ -16,6 +16,13 @@ export interface Failure {
   readonly about: string;
 }
 
+/** A failure that was recalled for, and the key of the prompt that it was recalled for under. */
+export interface Repaired {
+  readonly prompt: string;
+  readonly signature: string;
+}
+
+const MAX_REPAIRS_A_PROMPT = 2;
 const MAX_QUERY_CHARS = 500;
 const MAX_COMMAND_CHARS = 200;
 const MAX_LINE_CHARS = 200;
@@ -59,6 +66,13 @@ export function failuresIn(transcript: readonly Message[]): Failure[] {
   const calls = new Map(toolCallsOf(transcript[answered] ?? {}).map((call) => [call.id, call.input]));
   const failures = results.flatMap((result) => failedParts(result, calls.get(result.id))).map(toFailure);
   return [...new Map(failures.map((failure) => [failure.signature, failure])).values()];
+}
+
+/** Returns the failures that were not recalled for yet, as many as the prompt has left. */
+export function unrepaired(failures: readonly Failure[], repaired: readonly Repaired[], promptKey: string): Failure[] {
+  const signatures = new Set(repaired.map(({ signature }) => signature));
+  const left = MAX_REPAIRS_A_PROMPT - repaired.filter(({ prompt }) => prompt === promptKey).length;
+  return failures.filter(({ signature }) => !signatures.has(signature)).slice(0, Math.max(0, left));
 }
 
 interface Part {

@@ -1,12 +1,13 @@
-// The half of a conversation that is captured: what no capture covers yet is left on disk at each run's end, and is sent
-// when it is due. A run's end goes transcript → summary → outbox.
+// The half of a conversation that is captured: what no capture covers yet is left on disk at each run's end, and is
+// sent when it is due. A run's end goes transcript → summary → outbox.
 import { within } from "../base/time.ts";
-import { captureOf, dropTail, type Item, isDue, keepTail, savedByAgent, sendCapture, tidy } from "../capture/index.ts";
+import { captureOf, dropTail, type Item, isDue, keepTail, savedByAgent, sendCapture } from "../capture/index.ts";
 import { isPrompt, type Message, newestPromptKeys, promptKey } from "../cline/index.ts";
-import { sessionEndBody } from "../server/index.ts";
+import { type Reason, sessionEndBody } from "../server/index.ts";
 import { noteNews } from "./news.ts";
-import { capturedOnDisk, pruneRecords, type SessionRecord } from "./record.ts";
-import { drainSoon, isMuted, type Session, senderOf } from "./session.ts";
+import { capturedOnDisk, type SessionRecord } from "./record.ts";
+import { drainSoon, senderOf } from "./sender.ts";
+import { isMuted, type Session } from "./session.ts";
 
 /** The conversation, as far as capturing it needs. */
 interface Subject {
@@ -24,7 +25,6 @@ export class Capturer {
   /** What no capture covers yet. */
   #tail: Item | undefined;
   #capturing: Promise<void> | undefined;
-  #isPruned = false;
 
   constructor(subject: Subject) {
     this.#subject = subject;
@@ -38,8 +38,6 @@ export class Capturer {
     const { session, record } = this.#subject;
     if (!session.config.capture) return;
     this.#takeIn(this.#audible(transcript));
-    if (!this.#isPruned) void pruneRecords(session.state, session.now()).then(() => tidy(session.state, session.now()));
-    this.#isPruned = true;
     const tail = this.#tail;
     if (tail === undefined || isMuted(session) || !isDue(tail.prompts, record.captured, session.config.minMessages))
       return;
@@ -119,9 +117,7 @@ export class Capturer {
     const [at, ms] = [session.now(), session.now() - started];
     noteNews(record, "capture", reason, { at, ms, isAsked: reason !== "paused" });
     save();
-    session.log(
-      `${reason === undefined ? `captured ${item.prompts} prompts` : `capture ${isKept ? "queued" : "not sent"} (${reason})`}, ${ms} ms`,
-    );
+    session.log(`${outcomeText(item, isKept, reason)}, ${ms} ms`);
   }
 
   #covered(item: Item): void {
@@ -130,4 +126,9 @@ export class Capturer {
     if (this.#tail !== undefined && this.#tail.prompts <= item.prompts) this.#tail = undefined;
     save();
   }
+}
+
+function outcomeText({ prompts }: Item, isKept: boolean, reason: Reason | undefined): string {
+  if (reason === undefined) return `captured ${prompts} prompts`;
+  return isKept ? `capture queued (${reason})` : `capture not sent (${reason})`;
 }

@@ -1,5 +1,5 @@
 // What came of questions, for `status` and `why`: the last word of each channel, and an account of each prompt.
-import type { LedgerEntry } from "../recall/index.ts";
+import type { ShownMemory } from "../recall/index.ts";
 import type { Reason } from "../server/index.ts";
 
 export const MAX_ACCOUNTS = 10;
@@ -20,14 +20,6 @@ export interface ChannelNews {
   /** How often the server was asked, and how long the latest of these took. */
   readonly calls: number;
   readonly recentMs: readonly number[];
-}
-
-/** One memory in a block; `chars` is its part of the block. */
-export interface ShownMemory {
-  readonly kind: LedgerEntry["kind"];
-  readonly path: string;
-  readonly score: number | null;
-  readonly chars: number;
 }
 
 /** What came of one prompt or failed command: for `why`. */
@@ -65,6 +57,14 @@ export function noteNews(
 /** Keeps an account of what was shown, and of what was not and why; the oldest go. */
 export function addAccount(record: { accounts: readonly Account[] }, account: Account): void {
   record.accounts = [...record.accounts, account].slice(-MAX_ACCOUNTS);
+}
+
+/** Returns an account as a line of the log, without what it is about. */
+export function accountLine({ shown, chars, silent }: Account): string {
+  const memories = shown.length === 1 ? "1 memory" : `${shown.length} memories`;
+  const what = shown.length === 0 ? "nothing recalled" : `${memories}, ${chars} characters`;
+  const reasons = Object.entries(silent).map(([channel, reason]) => `${channel} ${reason}`);
+  return reasons.length === 0 ? what : `${what} (${reasons.join(", ")})`;
 }
 
 /** What costs no question says nothing of the server, so the trouble before it stays beside it. */

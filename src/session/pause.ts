@@ -1,5 +1,5 @@
-// `/palinode pause`: memory is muted in one workspace until `resume`. A file says so, because the command runs in another
-// process than the sessions do.
+// `/palinode pause`: memory is muted in one workspace until `resume`. A file says so, because the command runs in
+// another process than the sessions do.
 import { asRecord } from "../base/json.ts";
 import type { State } from "../base/store.ts";
 import { digestOf } from "../base/text.ts";

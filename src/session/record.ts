@@ -2,15 +2,23 @@
 // the last word of each channel. How its rows are read is the work of `rows`.
 import { asRecord } from "../base/json.ts";
 import { fileStem, type State } from "../base/store.ts";
-import type { Ledger, Memory } from "../recall/index.ts";
+import type { Ledger, Memory, Repaired } from "../recall/index.ts";
 import type { SettingNote } from "../settings/index.ts";
 import { type Account, type ChannelNews, MAX_ACCOUNTS } from "./news.ts";
-import { listOf, readAccount, readCarried, readCount, readEntry, readNews, readSetting, readText } from "./rows.ts";
+import {
+  listOf,
+  readAccount,
+  readCarried,
+  readCount,
+  readEntry,
+  readNews,
+  readRepaired,
+  readSetting,
+  readText,
+} from "./rows.ts";
 
 /** More prompts than any host shows again after an undo. */
 const MAX_ASKED = 500;
-const MAX_SESSIONS = 200;
-const MAX_AGE_MS = 30 * 24 * 3600_000;
 
 export interface SessionRecord {
   /** Where the session works: how commands without a session find it. */
@@ -24,9 +32,9 @@ export interface SessionRecord {
   /** Memories that found no room. */
   leftOut: number;
   /** Triggers that fired and found no room: their cooldown runs, so the next prompt shows them. */
-  carried: Memory[];
-  /** Prompt and signature of each failure that was recalled for. */
-  repaired: string[];
+  carried: readonly Memory[];
+  /** Failures that were recalled for. */
+  repaired: Repaired[];
   /** Prompts that were said while memory was paused: no capture tells of them. */
   muted: string[];
   accounts: readonly Account[];
@@ -66,7 +74,7 @@ export function loadRecord(state: State, sessionId: string | undefined, cwd: str
     channels: Object.fromEntries(Object.entries(asRecord(raw.channels)).flatMap(readNews)),
     leftOut: readCount(raw.leftOut),
     carried: listOf(raw.carried, readCarried),
-    repaired: listOf(raw.repaired, readText).slice(-MAX_ASKED),
+    repaired: listOf(raw.repaired, readRepaired).slice(-MAX_ASKED),
     muted: listOf(raw.muted, readText).slice(-MAX_ASKED),
     accounts: listOf(raw.accounts, readAccount).slice(-MAX_ACCOUNTS),
     settings: listOf(raw.settings, readSetting),
@@ -113,11 +121,6 @@ export function coverInRecord(state: State, sessionId: string, prompts: number):
   const record = asRecord(state.read(recordName(sessionId)));
   if (readCount(record.captured) >= prompts) return;
   state.write(recordName(sessionId), { version: 1, ...record, captured: prompts });
-}
-
-/** Removes the records of sessions that are long over. Does not block. */
-export function pruneRecords(state: State, now: number): Promise<void> {
-  return state.prune("sessions", { maxFiles: MAX_SESSIONS, maxAgeMs: MAX_AGE_MS }, now);
 }
 
 function recordName(sessionId: string): string {

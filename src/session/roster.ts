@@ -62,9 +62,10 @@ export class Roster {
 
   async #endSession(session: Session): Promise<void> {
     session.abort.abort();
-    this.#sessions.splice(this.#sessions.indexOf(session), this.#sessions.includes(session) ? 1 : 0);
+    const index = this.#sessions.indexOf(session);
+    if (index !== -1) this.#sessions.splice(index, 1);
     const ending = [...this.#conversations.values()].filter((conversation) => conversation.session === session);
-    ending.forEach((conversation) => this.#conversations.delete(conversation.id));
+    for (const { id } of ending) this.#conversations.delete(id);
     await Promise.allSettled(ending.map((conversation) => conversation.dispose()));
   }
 

@@ -1,12 +1,21 @@
-// The rows of a record on disk, read with suspicion: what is whole comes back as a list of one, anything else as none. What
-// earlier versions kept otherwise is derived.
+// The rows of a record on disk, read with suspicion: what is whole comes back as a list of one, anything else as none.
+// What earlier versions kept otherwise is derived.
 import { asRecord } from "../base/json.ts";
 import { defuse } from "../base/markup.ts";
 import { isTime } from "../base/time.ts";
-import { type Anchor, entryId, type LedgerEntry, type Memory, type Snippet, triggerHeading } from "../recall/index.ts";
+import {
+  type Anchor,
+  entryId,
+  type LedgerEntry,
+  type Memory,
+  type Repaired,
+  type ShownMemory,
+  type Snippet,
+  triggerHeading,
+} from "../recall/index.ts";
 import type { Reason } from "../server/index.ts";
 import type { SettingNote } from "../settings/index.ts";
-import type { Account, ChannelNews, ShownMemory } from "./news.ts";
+import type { Account, ChannelNews } from "./news.ts";
 
 /** How 0.1.0, which kept no snippets, wrote them into its blocks; those of a digest have no score. */
 const SNIPPET_LINES = {
@@ -72,6 +81,13 @@ export function readCarried(raw: unknown): Memory[] {
   if (!isTexts(keys) || !isTexts(lines) || typeof path !== "string" || typeof gist !== "string") return [];
   const safe = [triggerHeading(path), ...lines.slice(1).map(defuse)];
   return [{ source: "trigger", keys, path, gist, score: null, entry: { lines: safe } }];
+}
+
+/** 0.1.0 kept the two as one text. */
+export function readRepaired(raw: unknown): Repaired[] {
+  const pair = typeof raw === "string" ? raw.split(" ") : [];
+  const { prompt = pair[0], signature = pair[1] } = asRecord(raw);
+  return typeof prompt === "string" && typeof signature === "string" ? [{ prompt, signature }] : [];
 }
 
 export function readNews([channel, raw]: [string, unknown]): [string, ChannelNews][] {

@@ -1,19 +1,14 @@
 // One session of the host: its settings, its server and how that fares, its project, and what is kept of it on disk.
 import { realFolder } from "../base/files.ts";
 import { noState, openState, type State } from "../base/store.ts";
-import { drain, type Sender } from "../capture/index.ts";
 import type { SetupContext } from "../cline/index.ts";
 import { type Asker, askDigest, type Channel, type Finding } from "../recall/index.ts";
 import { Breaker, type Client, checkControls, createClient, type Reason, reasonOf } from "../server/index.ts";
 import { type Config, primes, projectOf } from "../settings/index.ts";
 import { pausedSince } from "./pause.ts";
-import { coverInRecord, loadRecord, type SessionRecord } from "./record.ts";
+import { loadRecord, type SessionRecord } from "./record.ts";
 
 export type Action = "recall" | "capture";
-
-/** Undelivered captures are looked for again after this long. */
-const DRAIN_EVERY_MS = 60_000;
-const DRAIN_AGAIN_MS = 5000;
 
 /** One session, shared by its conversations. */
 export interface Session {
@@ -42,6 +37,8 @@ export interface Session {
   isClaimed: boolean;
   /** The digest that was asked for ahead of the first prompt; taken once. */
   prefetched: Promise<Finding> | undefined;
+  /** True once the state folder was looked through for what is long over. */
+  isPruned: boolean;
   /** When captures that could not be delivered were last looked for. */
   drainedAt: number;
   readonly failures: Surroundings["failures"];
@@ -54,8 +51,8 @@ export interface Session {
 /** What a session shares with the others of its process. */
 export interface Surroundings {
   readonly now: () => number;
-  /** One breaker a server and channel, whatever the session. */
-  readonly breakers: Map<string, Breaker>;
+  /** By state folder, then by server and channel: one each, whatever the session. */
+  readonly breakers: Map<string, Map<string, Breaker>>;
   /** Tool calls that failed since the last success of any kind: the host counts them for the plugin as a whole. */
   readonly failures: { inRow: number };
 }
@@ -76,7 +73,7 @@ export function createSession(
   const log = createLog(context);
   const cwd = realFolder(context.cwd ?? process.cwd());
   const state = config.persist ? openState(config.stateDir, log) : noState;
-  const breaker = breakerFor(config, state, surroundings, "");
+  const breaker = breakerFor(config, state, surroundings);
   const client = createClient(config, (ms) => breaker.limit(ms));
   const project = projectOf(config.project, cwd, context.remoteUrls);
   const missingRoutes = new Set<string>();
@@ -91,13 +88,14 @@ export function createSession(
     agentId,
     missingRoutes,
     log,
-    channelBreaker: (channel) => breakerFor(config, state, surroundings, ` ${channel}`),
+    channelBreaker: (channel) => breakerFor(config, state, surroundings, channel),
     id: context.sessionId,
     stopped: {},
     abort: new AbortController(),
     record: loadRecord(state, context.sessionId, cwd),
     isClaimed: false,
     prefetched: undefined,
+    isPruned: false,
     drainedAt: -Infinity,
     failures: surroundings.failures,
     refusalOf: createPolicy((action) => refusalIn(checkControls({ client, missingRoutes }, { action, cwd, project }))),
@@ -127,44 +125,16 @@ export function askerOf(session: Session, conversationId: string, signal: AbortS
   return { client, config, project, cwd, missingRoutes, signal, sessionId: session.id ?? conversationId };
 }
 
-/** Returns who sends captures for this session. */
-export function senderOf(session: Session, signal?: AbortSignal): Sender {
-  const { state, client, now } = session;
-  return {
-    state,
-    client,
-    now,
-    onCovered: (sessionId, prompts) => coverInRecord(state, sessionId, prompts),
-    refusal: async () =>
-      session.stopped.capture ?? (session.breaker.isPaused() ? "paused" : await session.refusalOf("capture")),
-    ...(signal === undefined ? {} : { signal }),
-  };
-}
-
-/** The server answered: sends, behind the hook, what earlier sessions could not. */
-export function drainSoon(session: Session, ownSessionId: string): void {
-  const { config, abort, now } = session;
-  if (!config.capture || abort.signal.aborted || now() - session.drainedAt < DRAIN_EVERY_MS) return;
-  session.drainedAt = now();
-  setImmediate(() => void drainNow(session, ownSessionId)).unref();
-}
-
-async function drainNow(session: Session, ownSessionId: string): Promise<void> {
-  const isHeld = await drain(senderOf(session, session.abort.signal), ownSessionId).catch(() => false);
-  // Another copy of the plugin had some of it under way; if that one has died, it shows by then.
-  if (isHeld && !session.abort.signal.aborted)
-    setTimeout(() => void drainNow(session, ownSessionId), DRAIN_AGAIN_MS).unref();
-}
-
 /** Only an answer on recall is remembered: a server that was away is asked again at the next prompt. */
 function createPolicy(ask: (action: Action) => Promise<Reason | undefined>): Session["refusalOf"] {
   let recall: Promise<Reason | undefined> | undefined;
   return async (action) => {
     if (action === "capture") return ask(action);
-    const asked = (recall ??= ask(action));
+    recall ??= ask(action);
+    const asked = recall;
     const reason = await asked;
-    if (reason !== undefined && reason !== "denied" && reason !== "unauthorized" && recall === asked)
-      recall = undefined;
+    const isAnswer = reason === undefined || reason === "denied" || reason === "unauthorized";
+    if (!isAnswer && recall === asked) recall = undefined;
     return reason;
   };
 }
@@ -178,18 +148,26 @@ async function refusalIn(asked: ReturnType<typeof checkControls>): Promise<Reaso
   }
 }
 
-function breakerFor(config: Config, state: State, { breakers, now }: Surroundings, part: string): Breaker {
-  const key = `${config.apiUrl}${part} ${config.persist ? config.stateDir : ""}`;
-  const breaker = breakers.get(key) ?? new Breaker(state, `${config.apiUrl}${part}`, now);
-  breakers.set(key, breaker);
+/** Sessions of a process share the breakers of a server as far as they share the state folder. */
+function breakerFor(
+  { apiUrl, persist, stateDir }: Config,
+  state: State,
+  { breakers, now }: Surroundings,
+  channel?: Channel,
+): Breaker {
+  const folder = persist ? stateDir : "";
+  const name = channel === undefined ? apiUrl : `${apiUrl} ${channel}`;
+  const ofFolder = breakers.get(folder) ?? new Map<string, Breaker>();
+  const breaker = ofFolder.get(name) ?? new Breaker(state, name, now);
+  breakers.set(folder, ofFolder.set(name, breaker));
   return breaker;
 }
 
 function createLog({ logger }: SetupContext): (line: string) => void {
   return (line) => {
     try {
-      const told: unknown = (logger?.debug ?? logger?.log)?.call(logger, `palinode: ${line}`);
-      if (told instanceof Promise) told.catch(() => undefined);
+      const returned: unknown = (logger?.debug ?? logger?.log)?.call(logger, `palinode: ${line}`);
+      if (returned instanceof Promise) returned.catch(() => undefined);
     } catch {
       // A host's logger is no reason to fail.
     }

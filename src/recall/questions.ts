@@ -1,0 +1,52 @@
+// What is worth asking of the server for a prompt, or for a command that failed.
+import type { Reason } from "../server/index.ts";
+import { primes, recalls } from "../settings/index.ts";
+import { hasRoom } from "./admit.ts";
+import { askDigest } from "./digest.ts";
+import type { Asker, Channel, Finding } from "./finding.ts";
+import { queryOf, saysEnough } from "./query.ts";
+import type { Failure } from "./repair.ts";
+import { countHits, type Ledger } from "./replay.ts";
+import { askRepair, askResolve, askSearch, askTriggers } from "./search.ts";
+
+/** What may be asked of one channel. */
+export interface Question {
+  readonly channel: Channel;
+  ask(): Promise<Finding>;
+}
+
+/** A channel that is not asked, and why. */
+export interface Silence {
+  readonly channel: Channel;
+  readonly reason: Reason;
+}
+
+/** Returns everything that a prompt makes worth asking; `words` are its bare words. */
+export function questionsFor(
+  words: string,
+  { ledger, isPrimed }: { readonly ledger: Ledger; readonly isPrimed: boolean },
+  asker: Asker,
+): (Question | Silence)[] {
+  const { config } = asker;
+  const prime: Question[] = primes(config) && !isPrimed ? [{ channel: "prime", ask: () => askDigest(asker) }] : [];
+  if (!recalls(config)) return prime;
+  // A trigger that is asked for counts as told, and a block has to hold something.
+  if (!hasRoom(ledger, config)) return [...prime, { channel: "search", reason: "budget" }];
+  if (!saysEnough(words, config)) return [...prime, { channel: "search", reason: "too-short" }];
+  return [...prime, ...recallQuestions(queryOf(words), countHits(ledger), asker)];
+}
+
+function recallQuestions(query: string, extra: number, asker: Asker): Question[] {
+  const { recallTriggers, recallMaxResults, resolve } = asker.config;
+  const questions: Question[] = [];
+  if (recallTriggers) questions.push({ channel: "triggers", ask: () => askTriggers(asker, query) });
+  const search = resolve ? askResolve : askSearch;
+  if (recallMaxResults > 0) questions.push({ channel: "search", ask: () => search(asker, query, extra) });
+  return questions;
+}
+
+/** Returns a search for each failure. */
+export function repairQuestions(failures: readonly Failure[], ledger: Ledger, asker: Asker): Question[] {
+  const extra = countHits(ledger);
+  return failures.map(({ query }) => ({ channel: "repair", ask: () => askRepair(asker, query, extra) }));
+}
