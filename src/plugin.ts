@@ -6,6 +6,7 @@ import { readHookCall } from "./cline/index.ts";
 import { createTools, RULE, slashCommand, type Tool } from "./desk/index.ts";
 import { Roster } from "./session/index.ts";
 import { isActive, type PalinodeOptions, readConfig } from "./settings/index.ts";
+import { SESSION_VERBS } from "./verbs.ts";
 
 /** The slice of Cline's `AgentPlugin` and `AgentRuntimePlugin` that this plugin is. */
 export interface PalinodePlugin {
@@ -47,7 +48,7 @@ export function createPalinodePlugin(options: PalinodeOptions = {}): PalinodePlu
         const tools = session.config.tools ? createTools(session) : [];
         if (!isCore) return { hooks, tools };
         contribute(asRecord(api), tools, (input) =>
-          slashCommand(() => ({ session, read: readConfig(options, process.env, session.cwd) }), input),
+          slashCommand(SESSION_VERBS, () => ({ session, read: readConfig(options, process.env, session.cwd) }), input),
         );
         return undefined;
       } catch {
@@ -87,7 +88,7 @@ function contribute(
   if (tools.length > 0) register("registerRule", RULE);
   register("registerCommand", {
     name: "palinode",
-    description: "Long-term memory: status, search, read, save, why, pause, resume",
+    description: `Long-term memory: ${Object.keys(SESSION_VERBS).join(", ")}`,
     handler,
   });
 }

@@ -162,7 +162,7 @@ function guarded({ run, ...rest }: Draft, session: Session): Tool {
     async execute(input) {
       try {
         if (isMuted(session))
-          throw new MemoryError("Memory is paused in this workspace. The user can end that with: /palinode resume");
+          throw new MemoryError("Memory is paused in this workspace. The user can end that with: /palinode unpause");
         const answer = await run(asRecord(input));
         failures.inRow = 0;
         return answer;

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { codeOf, entryAt } from "../base/files.ts";
-import { quoted } from "../base/shell.ts";
+import { quoted, thisProgram } from "../base/shell.ts";
 import { openState } from "../base/store.ts";
 import { pausedSince } from "../session/index.ts";
 import type { ReadConfig } from "../settings/index.ts";
@@ -52,6 +52,7 @@ export function checkPause({ config }: ReadConfig, workspace: string): Check[] {
   const since = config.persist ? pausedSince(openState(config.stateDir), workspace) : undefined;
   if (since === undefined) return [];
   // Of a time that no calendar has, `toISOString` would throw.
-  const message = `memory is paused in this workspace since ${new Date(since).toJSON()}; to end it, type in Cline:`;
-  return [warning("paused", message, "/palinode resume")];
+  const message = `memory is paused in this workspace since ${new Date(since).toJSON()}`;
+  const mend = thisProgram("unpause");
+  return [warning("paused", `${message}; to end it, in Cline: /palinode unpause, or in a shell:`, mend)];
 }
