@@ -77,7 +77,7 @@ function table(rows: readonly string[][]): string {
   return rows.map(([name = "", text]) => wrapped(`  ${name.padEnd(width)}  ${text}`, width + 4)).join("\n");
 }
 
-/** Returns a line broken between words, but not between an option and its value. All lines but the first are indented. */
+/** Returns a line broken between words, but not between an option and its value. Lines after the first are indented. */
 function wrapped(line: string, indent: number): string {
   const [first = "", ...words] = line.split(/ (?![^\s[]+\])/);
   const rows = [first];

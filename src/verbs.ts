@@ -1,5 +1,5 @@
-// Every verb, once: where it works and what does it, in the order in which help lists them. Its line of help, its options
-// and what it does stand in its room.
+// Every verb, once: where it works and what does it, in the order in which help lists them. Its line of help, its
+// options and the doing of it stand in its room.
 import type { Command } from "./base/shell.ts";
 import {
   type DeskVerb,

@@ -1,4 +1,4 @@
-// What the doctor says of what is kept on disk: can the state folder be written to, is it private, is memory paused here.
+// What the doctor says of what is kept on disk: can the state folder be written to, is it private, is memory paused.
 import { mkdtempSync, rmdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { codeOf, entryAt } from "../base/files.ts";
@@ -28,8 +28,8 @@ export function checkState({ config, sources }: ReadConfig, env: NodeJS.ProcessE
 }
 
 /**
- * Returns why nothing can be made in a folder, or undefined. Rights alone do not tell: a disk may be read-only, and root
- * may do all.
+ * Returns why nothing can be made in a folder, or undefined. Rights alone do not tell: a disk may be read-only, and
+ * root may do all.
  */
 function refusalIn(folder: string): string | undefined {
   try {
