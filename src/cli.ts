@@ -1,43 +1,28 @@
-// The file as a command line: `node palinode.js VERB`. Which verbs there are, and what a wrong call is told.
+// The file as a command line: `node palinode.js VERB`. What a wrong call is told, and what help says, in 80 columns.
 import { parseArgs } from "node:util";
 import { type Command, plainText, type Shell, UsageError } from "./base/shell.ts";
 import { HOMEPAGE, VERSION } from "./base/version.ts";
-import { deskCommands } from "./desk/index.ts";
-import { handoff, history, importCommand, resume } from "./history/index.ts";
 import { DEFAULT_API_URL, settingRows } from "./settings/index.ts";
-import { doctorCommand, installCommand, uninstallCommand } from "./setup/index.ts";
-
-/** The verbs, in the order in which help lists them. */
-const COMMANDS: Readonly<Record<string, Command>> = {
-  doctor: doctorCommand,
-  install: installCommand,
-  uninstall: uninstallCommand,
-  ...deskCommands(["status", "search", "read", "save", "why"]),
-  history,
-  import: importCommand,
-  resume,
-  handoff,
-};
+import { SESSION_VERBS, VERBS } from "./verbs.ts";
 
 const COMMON = { help: { type: "boolean", short: "h" }, version: { type: "boolean", short: "v" } } as const;
+const HELP_COLUMNS = 80;
 
 /** Runs the command line and returns its exit code: 0 done, 1 it failed, 2 wrong use. Never rejects. */
 export async function runCli(args: readonly string[], shell: Shell): Promise<number> {
   try {
     const [verb = "help", ...rest] = args;
-    if (verb === "-v" || verb === "--version") return say(shell, `palinode.js ${VERSION}\n`);
-    if (verb === "help" || verb === "-h" || verb === "--help") return say(shell, helpText());
-    const command = Object.hasOwn(COMMANDS, verb) ? COMMANDS[verb] : undefined;
-    if (command === undefined)
-      throw new UsageError(verb.startsWith("-") ? `unknown option "${verb}"` : `unknown command "${verb}"`);
+    if (verb === "-v" || verb === "--version") return print(shell, `palinode.js ${VERSION}\n`);
+    if (verb === "help" || verb === "-h" || verb === "--help") return print(shell, helpText());
+    const command = Object.hasOwn(VERBS, verb) ? VERBS[verb] : undefined;
+    if (command === undefined) throw new UsageError(`unknown ${verb.startsWith("-") ? "option" : "command"} "${verb}"`);
     const { values, positionals } = readArgs(rest, command);
-    if (values.help) return say(shell, `Usage: node palinode.js ${verb} ${command.usage}\n\n${command.help}\n`);
+    if (values.help) return print(shell, verbHelp(verb, command));
     return await command.run(shell, positionals, values as Record<string, string | boolean>);
   } catch (error) {
     const isWrongUse = error instanceof UsageError;
-    shell.err(
-      `palinode: ${error instanceof Error ? plainText(error.message) : "failed"}\n${isWrongUse ? "Try: node palinode.js --help\n" : ""}`,
-    );
+    shell.err(`palinode: ${error instanceof Error ? plainText(error.message) : "failed"}\n`);
+    if (isWrongUse) shell.err("Try: node palinode.js --help\n");
     return isWrongUse ? 2 : 1;
   }
 }
@@ -46,41 +31,62 @@ function readArgs(args: readonly string[], command: Command) {
   try {
     return parseArgs({ args: [...args], allowPositionals: true, options: { ...command.options, ...COMMON } });
   } catch (error) {
-    throw new UsageError(
-      error instanceof Error ? (error.message.split(". ")[0] ?? "") : "arguments that cannot be read",
-    );
+    const why = error instanceof Error ? error.message.split(". ")[0] : undefined;
+    throw new UsageError(why ?? "arguments that cannot be read");
   }
 }
 
-function say(shell: Shell, text: string): number {
+function print(shell: Shell, text: string): number {
   shell.out(text);
   return 0;
 }
 
+function verbHelp(verb: string, { usage, help }: Command): string {
+  return `${wrapped(`Usage: node palinode.js ${verb} ${usage}`.trimEnd(), 4)}\n\n${wrapped(help, 0)}\n`;
+}
+
 function helpText(): string {
-  const usages = Object.entries(COMMANDS).map(
-    ([verb, { usage, help }]) => [`${verb} ${usage}`.trimEnd(), help] as const,
-  );
-  const rows = settingRows().map(
-    ({ variable, effect, fallback }) => [variable, effect + withDefault(fallback)] as const,
-  );
+  const verbs = Object.entries(VERBS).map(([verb, { usage, help }]) => described(`${verb} ${usage}`.trimEnd(), help));
+  const settings = settingRows().map(({ variable, effect, fallback }) => [variable, effect + withDefault(fallback)]);
   return `palinode.js ${VERSION}: persistent memory for Cline from a Palinode server
 
-This file is a Cline plugin. Put it into ~/.cline/plugins and start palinode-api (${DEFAULT_API_URL}).
+${wrapped(`This file is a Cline plugin. Put it into ~/.cline/plugins and start palinode-api (${DEFAULT_API_URL}).`, 0)}
 
 Usage: node palinode.js VERB
-${table([...usages, ["--help", "this text; after a verb, what it does"], ["--version", "the version"]])}
+${verbs.join("\n")}
+${described("--help", "this text; after a verb, what it does")}
+${described("--version", "the version")}
+
+${wrapped(`In a session, after /palinode: ${Object.keys(SESSION_VERBS).join(", ")}.`, 0)}
 
 Settings (environment variable, effect, default):
-${table(rows)}
+${table(settings)}
 
 ${HOMEPAGE}
 `;
 }
 
-function table(rows: readonly (readonly [string, string])[]): string {
-  const width = Math.max(...rows.map(([name]) => name.length));
-  return rows.map(([name, text]) => `  ${name.padEnd(width)}  ${text}`).join("\n");
+/** Returns a usage, and below it what it is for. */
+function described(usage: string, help: string): string {
+  return `${wrapped(`  ${usage}`, 6)}\n${wrapped(`      ${help}`, 6)}`;
+}
+
+/** Returns rows of a name and a text, side by side. */
+function table(rows: readonly string[][]): string {
+  const width = Math.max(...rows.map(([name = ""]) => name.length));
+  return rows.map(([name = "", text]) => wrapped(`  ${name.padEnd(width)}  ${text}`, width + 4)).join("\n");
+}
+
+/** Returns a line broken between words, but not between an option and its value. Lines after the first are indented. */
+function wrapped(line: string, indent: number): string {
+  const [first = "", ...words] = line.split(/ (?![^\s[]+\])/);
+  const rows = [first];
+  for (const word of words) {
+    const longer = `${rows.at(-1)} ${word}`;
+    if (longer.length <= HELP_COLUMNS) rows.splice(-1, 1, longer);
+    else rows.push(" ".repeat(indent) + word);
+  }
+  return rows.join("\n");
 }
 
 function withDefault(value: string): string {

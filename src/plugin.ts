@@ -4,22 +4,35 @@ import { asRecord, asText } from "./base/json.ts";
 import { within } from "./base/time.ts";
 import { readHookCall } from "./cline/index.ts";
 import { createTools, RULE, slashCommand, type Tool } from "./desk/index.ts";
-import { Roster } from "./session/index.ts";
+import { Roster, type Session } from "./session/index.ts";
 import { isActive, type PalinodeOptions, readConfig } from "./settings/index.ts";
+import { SESSION_VERBS } from "./verbs.ts";
 
 /** The slice of Cline's `AgentPlugin` and `AgentRuntimePlugin` that this plugin is. */
 export interface PalinodePlugin {
   readonly name: string;
   readonly manifest: { readonly capabilities: ["hooks", "tools", "commands", "rules"] };
-  /** Called by Core with an API and a context, by `new Agent` with a context alone: then it returns the hooks. */
-  setup(api: unknown, ctx?: unknown): any;
   readonly hooks: PalinodeHooks;
+  /** For Core: contributes to the API. Core takes the hooks from `hooks`. */
+  setup(api: unknown, ctx: unknown): undefined;
+  /** For `new Agent`, which gives a context alone and uses only what is returned; undefined when there is nothing. */
+  setup(context: unknown): AgentParts | undefined;
+}
+
+interface AgentParts {
+  readonly hooks: PalinodeHooks;
+  readonly tools: Tool[];
 }
 
 export interface PalinodeHooks {
   /** Returns the request's messages with memory among them, or undefined. Nothing else is ever returned. */
-  beforeModel(context: any): Promise<{ messages: any[] } | undefined>;
-  afterRun(context: any): Promise<void>;
+  beforeModel<Message>(context: BeforeModelContext<Message>): Promise<{ messages: Message[] } | undefined>;
+  afterRun(context: unknown): Promise<void>;
+}
+
+/** The slice of the host's context that says which kind of messages is returned. It is not trusted to be like that. */
+interface BeforeModelContext<Message> {
+  readonly request?: { readonly messages?: readonly Message[] };
 }
 
 /**
@@ -33,38 +46,42 @@ export function createPalinodePlugin(options: PalinodeOptions = {}): PalinodePlu
     // A session that cannot be read cannot be captured; the run is not hurt by that.
     afterRun: (payload) => capture(roster, payload).catch(() => undefined),
   };
-  return {
-    name: "palinode",
-    manifest: { capabilities: ["hooks", "tools", "commands", "rules"] },
-    hooks,
-    setup(api, ctx) {
-      try {
-        const takesTools = typeof asRecord(api).registerTool === "function";
-        const isCore = ctx !== undefined || takesTools;
-        const session = isCore
-          ? roster.startSession(ctx, undefined, takesTools)
-          : roster.startSession({}, asText(asRecord(api).agentId));
-        const tools = session.config.tools ? createTools(session) : [];
-        if (!isCore) return { hooks, tools };
-        contribute(asRecord(api), tools, (input) =>
-          slashCommand(() => ({ session, read: readConfig(options, process.env, session.cwd) }), input),
-        );
-        return undefined;
-      } catch {
-        return undefined;
+  function setup(api: unknown, ctx: unknown): undefined;
+  function setup(context: unknown): AgentParts | undefined;
+  function setup(api: unknown, ctx?: unknown): AgentParts | undefined {
+    try {
+      const takesTools = typeof asRecord(api).registerTool === "function";
+      if (ctx === undefined && !takesTools) {
+        const session = roster.startSession({}, asText(asRecord(api).agentId));
+        return { hooks, tools: toolsOf(session) };
       }
-    },
-  };
+      const session = roster.startSession(ctx, undefined, takesTools);
+      const openDesk = () => ({ session, read: readConfig(options, process.env, session.cwd) });
+      contribute(asRecord(api), toolsOf(session), (input) => slashCommand(SESSION_VERBS, openDesk, input));
+    } catch {
+      // A session that cannot be set up goes on without memory.
+    }
+    return undefined;
+  }
+  return { name: "palinode", manifest: { capabilities: ["hooks", "tools", "commands", "rules"] }, hooks, setup };
 }
 
-async function addMemory(roster: Roster, payload: unknown): Promise<{ messages: any[] } | undefined> {
+function toolsOf(session: Session): Tool[] {
+  return session.config.tools ? createTools(session) : [];
+}
+
+async function addMemory<Message>(
+  roster: Roster,
+  payload: BeforeModelContext<Message>,
+): Promise<{ messages: Message[] } | undefined> {
   const call = readHookCall(payload);
   if (!call?.request || !call.isRoot) return undefined;
   const conversation = roster.conversationFor(call);
   conversation.session.failures.inRow = 0;
   if (!isActive(conversation.session.config)) return undefined;
   const messages = await conversation.beforeModel(call);
-  return messages === undefined ? undefined : { messages };
+  // What was added has the shape of what was there.
+  return messages === undefined ? undefined : { messages: messages as Message[] };
 }
 
 async function capture(roster: Roster, payload: unknown): Promise<void> {
@@ -87,7 +104,7 @@ function contribute(
   if (tools.length > 0) register("registerRule", RULE);
   register("registerCommand", {
     name: "palinode",
-    description: "Long-term memory: status, search, read, save, why, pause, resume",
+    description: `Long-term memory: ${Object.keys(SESSION_VERBS).join(", ")}`,
     handler,
   });
 }

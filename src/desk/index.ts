@@ -1,3 +1,13 @@
 // What people and the agent ask of memory by hand.
-export { deskCommands, slashCommand } from "./commands.ts";
+export {
+  type DeskVerb,
+  pauseVerb,
+  readVerb,
+  saveVerb,
+  searchVerb,
+  slashCommand,
+  statusVerb,
+  unpauseVerb,
+  whyVerb,
+} from "./commands.ts";
 export { createTools, RULE, type Tool } from "./tools.ts";

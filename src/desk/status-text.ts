@@ -46,7 +46,7 @@ function serverRows({ server }: Status): Row[] {
 }
 
 function pauseText({ pausedSince }: Status): string {
-  return pausedSince === null ? "no" : `since ${pausedSince}; to end it: /palinode resume`;
+  return pausedSince === null ? "no" : `since ${pausedSince}; to end it: /palinode unpause`;
 }
 
 function sessionText({ session }: Status, nowMs: number): string {

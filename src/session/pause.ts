@@ -1,4 +1,4 @@
-// `/palinode pause`: memory is muted in one workspace until `resume`. A file says so, because the command runs in
+// `/palinode pause`: memory is muted in one workspace until `unpause`. A file says so, because the command runs in
 // another process than the sessions do.
 import { asRecord } from "../base/json.ts";
 import type { State } from "../base/store.ts";

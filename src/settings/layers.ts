@@ -44,7 +44,7 @@ const NAMES: ReadonlyMap<string, SettingName> = new Map(
 const FILE_NAME = "palinode.json";
 const MAX_PROBLEMS = 10;
 const MAX_NAME_CHARS = 80;
-/** A cloned repository must not be able to send prompts elsewhere, to read files, or to loosen what guards the token. */
+/** A cloned repository must not be able to send prompts elsewhere, to read files, or to loosen the token's guard. */
 const NOT_FOR_WORKSPACES: ReadonlySet<string> = new Set(["apiUrl", "token", "tokenFile", "stateDir", "allowHttp"]);
 
 /** Returns the user's settings file. */
@@ -57,7 +57,7 @@ export function workspaceFile(workspace: string): string {
   return join(realFolder(join(workspace, ".cline")), FILE_NAME);
 }
 
-/** Returns all places, nearest first. Adds what is wrong with files as a whole, and with names in them, to `problems`. */
+/** Returns all places, nearest first. What is wrong with files as a whole, and with names in them, is added. */
 export function readLayers(
   options: PalinodeOptions | null | undefined,
   env: NodeJS.ProcessEnv,

@@ -17,7 +17,7 @@ export function slugOf(name: string): string {
   return slug.slice(0, MAX_SLUG_CHARS).replace(/^[-_]+|-+$/g, "");
 }
 
-/** Returns the slug of a project as somebody names it, with the server's `project/` ahead of it or without; maybe "". */
+/** Returns the slug of a project as somebody names it, with the server's `project/` ahead of it or without; or "". */
 export function projectSlug(name: string): string {
   return slugOf(name.trim().replace(/^project\//, ""));
 }
@@ -29,11 +29,11 @@ export function projectSlug(name: string): string {
 export function projectOf(setting: string, cwd: string | undefined, remoteUrls: readonly string[] = []): string {
   const chosen = projectSlug(setting);
   if (chosen !== "") return chosen;
-  const told = remoteUrls.find((url) => /^origin[:\s]/.test(url))?.slice("origin:".length);
+  const ofHost = remoteUrls.find((url) => /^origin[:\s]/.test(url))?.slice("origin:".length);
   // A path of another system (`D:\shop` on Linux) would be taken as relative, and lead to git of the wrong place.
   const git = cwd !== undefined && isAbsolute(cwd) ? findGit(cwd) : undefined;
   const names = [
-    repositoryOf(told),
+    repositoryOf(ofHost),
     repositoryOf(git && originOf(git.commonDir)),
     git?.mainFolder,
     cwd && lastSegment(cwd),

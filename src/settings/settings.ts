@@ -36,9 +36,9 @@ interface Choice {
 const DEFAULTS = Object.fromEntries(SETTING_NAMES.map((name) => [name, SETTINGS[name].fallback])) as unknown as Config;
 
 /**
- * Returns the settings: options, environment, workspace file, user file, profile, default, in this order. The one reader
- * of the environment; reads the two files, and a token file when one is named. Never throws: what cannot be used is left
- * at its default and named in `problems`, without the value.
+ * Returns the settings: options, environment, workspace file, user file, profile, default, in this order. The one
+ * reader of the environment; reads the two files, and a token file when one is named. Never throws: what cannot be used
+ * is left at its default and named in `problems`, without the value.
  */
 export function readConfig(
   options?: PalinodeOptions | null,
@@ -79,7 +79,8 @@ function choose(layers: readonly Layer[], name: keyof Config, problems: Problem[
     if (isUnset(raw)) continue;
     const value = read(raw);
     const isShadowed = choice !== undefined;
-    const text = `${labelOf(name)} is not usable${isShadowed ? ", though not needed" : ""} (${hintFor(name, raw) ?? help})`;
+    const fault = isShadowed ? "is not usable, though not needed" : "is not usable";
+    const text = `${labelOf(name)} ${fault} (${hintFor(name, raw) ?? help})`;
     // One that does not count is named all the same: it would count once the better one is gone.
     if (value === undefined) problems.push({ setting: name, source, file, text, isShadowed });
     else choice ??= { value, source };

@@ -1,4 +1,4 @@
-// The table of settings: each one's variable, default, limits and line of help. Whether a value makes sense is values.ts.
+// The table of settings: each one's variable, default, limits and line of help. How a value is read is values.ts.
 import { type Config, PROFILE_NAMES } from "./config.ts";
 import { projectSlug } from "./project.ts";
 import {

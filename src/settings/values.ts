@@ -80,7 +80,10 @@ export function clamped(min: number, max: number) {
   };
 }
 
-/** The variable is in seconds, the option in milliseconds: text is seconds, a number milliseconds. Timers take whole ones. */
+/**
+ * The variable is in seconds, the option in milliseconds: text is seconds, a number milliseconds. Timers take whole
+ * ones.
+ */
 export function milliseconds(min: number, max: number) {
   const inRange = number(min, max);
   return (raw: unknown): number | undefined =>

@@ -18,45 +18,44 @@ const VERSION_TIMEOUT_MS = 5000;
 const MAX_LOG_BYTES = 64 * 1024 * 1024;
 const MAX_LOGGED_CHARS = 300;
 
+/** Returns where the CLI is, and its version. */
 export async function checkCline(env: NodeJS.ProcessEnv): Promise<Check> {
   const path = findProgram("cline", env);
   if (path === undefined) return failure("cline", "cline is not in PATH", "npm install -g cline");
-  return ok(
-    "cline",
-    `${path}, ${(await versionOfCline(path, env, VERSION_TIMEOUT_MS)) ?? "which did not tell its version"}`,
-  );
+  const version = await versionOfCline(path, env, VERSION_TIMEOUT_MS);
+  return ok("cline", `${path}, ${version ?? "which did not tell its version"}`);
 }
 
 /** One line for what Cline loads, and one for each copy that is in the way. */
 export function checkCopies(env: NodeJS.ProcessEnv, workspace: string): Check[] {
   const copies = findCopies(env, workspace);
-  const loaded = copies.findLast((copy) => copy.passedOver === undefined);
-  if (loaded === undefined)
-    return [
-      copies[0]
-        ? passedOver(copies[0])
-        : failure("plugin", "palinode.js is in none of Cline's plugins folders", thisProgram("install")),
-    ];
+  const loadable = copies.filter(({ passedOver }) => passedOver === undefined);
+  const loaded = loadable.at(-1);
+  if (loaded === undefined) return [noneLoaded(copies[0])];
   // The newest is kept, else the one that Cline takes.
-  const kept = copies.reduce(
-    (best, copy) => (copy.passedOver === undefined && isNewer(copy.version, best.version) ? copy : best),
-    loaded,
-  );
-  const told = `Cline loads ${loaded.version}: ${loaded.path}`;
-  const old = isNewer(VERSION, loaded.version)
-    ? warning("plugin", `${told}, older than this file (${VERSION})`, thisProgram("install"))
-    : ok("plugin", told);
+  const kept = loadable.reduce((best, copy) => (isNewer(copy.version, best.version) ? copy : best), loaded);
+  const spare = copies.filter((copy) => copy !== kept && copy !== loaded);
   return [
-    kept === loaded
-      ? old
-      : warning("plugin", `${told}, and passes over ${kept.version}: ${kept.path}`, removalOf(loaded.path)),
-    ...copies
-      .filter((copy) => copy !== kept && copy !== loaded)
-      .map(({ path, version }) => warning("plugin", `one copy too many, ${version}: ${path}`, removalOf(path))),
+    loadedLine(loaded, kept),
+    ...spare.map(({ path, version }) => {
+      return warning("plugin", `one copy too many, ${version}: ${path}`, removalOf(path));
+    }),
   ];
 }
 
-function passedOver({ path, version, passedOver: why }: Copy): Check {
+function loadedLine(loaded: Copy, kept: Copy): Check {
+  const message = `Cline loads ${loaded.version}: ${loaded.path}`;
+  if (kept !== loaded)
+    return warning("plugin", `${message}, and passes over ${kept.version}: ${kept.path}`, removalOf(loaded.path));
+  if (isNewer(VERSION, loaded.version))
+    return warning("plugin", `${message}, older than this file (${VERSION})`, thisProgram("install"));
+  return ok("plugin", message);
+}
+
+function noneLoaded(copy: Copy | undefined): Check {
+  if (copy === undefined)
+    return failure("plugin", "palinode.js is in none of Cline's plugins folders", thisProgram("install"));
+  const { path, version, passedOver: why } = copy;
   if (why === "a link")
     return failure("plugin", `${path} (${version}) is a link, and Cline loads no links`, thisProgram("install"));
   return failure(
@@ -70,21 +69,22 @@ function passedOver({ path, version, passedOver: why }: Copy): Check {
 export function checkLog(env: NodeJS.ProcessEnv, workspace: string, { stateDir }: Config): Check[] {
   const log = clineLogFile(env);
   const lines = readSmallFile(log, MAX_LOG_BYTES)?.split("\n") ?? [];
-  const last = lines
-    .map((line) => readFailure(line, entryAt(log)?.mtimeMs ?? 0))
-    .findLast((entry) => entry !== undefined);
+  const writtenAt = entryAt(log)?.mtimeMs ?? 0;
+  const last = lines.map((line) => readFailure(line, writtenAt)).findLast((entry) => entry !== undefined);
   if (last === undefined) return [];
   const state = openState(stateDir);
   const sessions = state.list("sessions").map((name) => state.writtenAt(`sessions/${name}`) ?? 0);
   const copies = findCopies(env, workspace).map(({ path }) => entryAt(path)?.mtimeMs ?? 0);
   if (Math.max(0, ...sessions, ...copies) >= last.at) return [];
-  const fix = last.message.includes("timed out")
-    ? "export CLINE_PLUGIN_IMPORT_TIMEOUT_MS=20000"
-    : thisProgram("install --force");
+  const isLate = last.message.includes("timed out");
+  const fix = isLate ? "export CLINE_PLUGIN_IMPORT_TIMEOUT_MS=20000" : thisProgram("install --force");
   return [warning("log", `Cline's log says: ${redact(last.message)}`, fix)];
 }
 
-/** Either loading failed as a whole, or the line names this plugin's file. A line without a time is as old as the log. */
+/**
+ * Either loading failed as a whole, or the line names this plugin's file. A line without a time is as old as the log,
+ * which was written at `writtenAt`.
+ */
 function readFailure(line: string, writtenAt: number): { at: number; message: string } | undefined {
   if (!/plugin loading failed|Plugin initialization failed/.test(line)) return undefined;
   const { time, msg, pluginPath, stack } = asRecord(parseJson(line));
@@ -104,11 +104,10 @@ export function checkHub(env: NodeJS.ProcessEnv): Check {
   if (typeof pid !== "number" || !isAlive(pid))
     return ok("hub", "none is running: the next one gets this shell's environment");
   const theirs = environmentOf(pid);
-  if (theirs === undefined)
-    return ok(
-      "hub",
-      `process ${pid} has the environment of the shell that started it, which cannot be seen; after a change: cline hub stop`,
-    );
+  if (theirs === undefined) {
+    const message = `process ${pid} has the environment of the shell that started it, which cannot be seen`;
+    return ok("hub", `${message}; after a change: cline hub stop`);
+  }
   const differing = [...new Set([...Object.keys(env), ...theirs.keys()])]
     .filter((key) => matters(key, env) && (env[key] ?? "") !== (theirs.get(key) ?? ""))
     .sort();
@@ -116,21 +115,19 @@ export function checkHub(env: NodeJS.ProcessEnv): Check {
   return warning("hub", `process ${pid} was started with other values of ${differing.join(", ")}`, "cline hub stop");
 }
 
-/** The CLI gives its hub variables of its own; of Cline's only those count that this shell sets, or that move its folders. */
+/**
+ * The CLI gives its hub variables of its own; of Cline's only those count that this shell sets, or that move its
+ * folders.
+ */
 function matters(key: string, env: NodeJS.ProcessEnv): boolean {
-  return (
-    key.startsWith("PALINODE_") ||
-    /^CLINE_(?:DATA_)?DIR$/.test(key) ||
-    (key.startsWith("CLINE_") && env[key] !== undefined)
-  );
+  if (key.startsWith("PALINODE_") || /^CLINE_(?:DATA_)?DIR$/.test(key)) return true;
+  return key.startsWith("CLINE_") && env[key] !== undefined;
 }
 
 function environmentOf(pid: number): Map<string, string> | undefined {
   try {
-    const entries = readFileSync(`/proc/${pid}/environ`, "utf8")
-      .split("\0")
-      .filter((entry) => entry.includes("="));
-    return new Map(entries.map((entry) => [entry.slice(0, entry.indexOf("=")), entry.slice(entry.indexOf("=") + 1)]));
+    const entries = readFileSync(`/proc/${pid}/environ`, "utf8").matchAll(/([^=\0]+)=([^\0]*)/g);
+    return new Map([...entries].map(([, name = "", value = ""]) => [name, value]));
   } catch {
     return undefined;
   }

@@ -1,5 +1,5 @@
-// What the doctor says of settings: which are not at their defaults, what was not taken and where that is mended, whether
-// they leave anything to do, and whether others can read the token.
+// What the doctor says of settings: which are not at their defaults, what was not taken and where that is mended,
+// whether they leave anything to do, and whether others can read the token.
 import { entryAt } from "../base/files.ts";
 import { quoted } from "../base/shell.ts";
 import {

@@ -1,8 +1,8 @@
-// What the doctor says of what is kept on disk: can the state folder be written to, is it private, is memory paused here.
+// What the doctor says of what is kept on disk: can the state folder be written to, is it private, is memory paused.
 import { mkdtempSync, rmdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { codeOf, entryAt } from "../base/files.ts";
-import { quoted } from "../base/shell.ts";
+import { quoted, thisProgram } from "../base/shell.ts";
 import { openState } from "../base/store.ts";
 import { pausedSince } from "../session/index.ts";
 import type { ReadConfig } from "../settings/index.ts";
@@ -28,8 +28,8 @@ export function checkState({ config, sources }: ReadConfig, env: NodeJS.ProcessE
 }
 
 /**
- * Returns why nothing can be made in a folder, or undefined. Rights alone do not tell: a disk may be read-only, and root
- * may do all.
+ * Returns why nothing can be made in a folder, or undefined. Rights alone do not tell: a disk may be read-only, and
+ * root may do all.
  */
 function refusalIn(folder: string): string | undefined {
   try {
@@ -52,6 +52,7 @@ export function checkPause({ config }: ReadConfig, workspace: string): Check[] {
   const since = config.persist ? pausedSince(openState(config.stateDir), workspace) : undefined;
   if (since === undefined) return [];
   // Of a time that no calendar has, `toISOString` would throw.
-  const message = `memory is paused in this workspace since ${new Date(since).toJSON()}; to end it, type in Cline:`;
-  return [warning("paused", message, "/palinode resume")];
+  const message = `memory is paused in this workspace since ${new Date(since).toJSON()}`;
+  const mend = thisProgram("unpause");
+  return [warning("paused", `${message}; to end it, in Cline: /palinode unpause, or in a shell:`, mend)];
 }

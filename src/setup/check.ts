@@ -24,7 +24,10 @@ export function editing(path: string): string {
   return `\${EDITOR:-vi} ${quoted(path)}`;
 }
 
-/** Returns what gives a variable a value: the user's file where that sets it, since the hub reads it too, else the shell. */
+/**
+ * Returns what gives a variable a value: the user's file where that sets it, since the hub reads it too, else the
+ * shell.
+ */
 export function setting(variable: string, value: string, source: Source | undefined, env: NodeJS.ProcessEnv): string {
   return source === "user file" ? editing(userFile(env)) : `export ${variable}=${value}`;
 }

@@ -1,6 +1,6 @@
 // Which copies of this file Cline would load, found as Cline's own search finds them, and their versions.
 // Source: discoverPluginModulePaths of @cline/shared 0.0.86, and the real CLI.
-import { readdirSync } from "node:fs";
+import { type Dirent, readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { entryAt, readRecord, readSmallFile } from "../base/files.ts";
 import { asRecord } from "../base/json.ts";
@@ -24,11 +24,11 @@ export function findCopies(env: NodeJS.ProcessEnv, workspace: string): Copy[] {
   const disabled: readonly unknown[] = Array.isArray(disabledPlugins) ? disabledPlugins : [];
   return pluginFolders(env, workspace)
     .flatMap(modulesIn)
-    .flatMap(({ path, isLink }) => {
+    .flatMap(({ path, isLink }): Copy[] => {
       const version = versionOf(path);
       if (version === undefined) return [];
-      const passedOver = isLink ? ("a link" as const) : disabled.includes(path) ? ("switched off" as const) : undefined;
-      return [{ path, version, ...(passedOver && { passedOver }) }];
+      if (isLink) return [{ path, version, passedOver: "a link" }];
+      return [disabled.includes(path) ? { path, version, passedOver: "switched off" } : { path, version }];
     });
 }
 
@@ -50,24 +50,30 @@ interface Module {
 }
 
 function modulesIn(root: string): Module[] {
-  const found: Module[] = [];
+  const modules: Module[] = [];
   const folders = [root];
-  for (let looked = 0; folders.length > 0 && looked < MAX_FOLDERS; looked += 1) {
+  for (let count = 0; folders.length > 0 && count < MAX_FOLDERS; count += 1) {
     const folder = folders.pop() as string;
     // That makes it one of Cline's other kind of plugins.
     if (isFile(join(folder, "plugin.json"))) continue;
     const declared = folder === root ? [] : declaredIn(folder);
-    if (declared.length > 0) found.push(...declared);
-    else
-      for (const entry of entriesOf(folder)) {
-        const path = join(folder, entry.name);
-        if (entry.name.startsWith(".")) continue;
-        if (entry.isDirectory() && entry.name !== "node_modules") folders.push(path);
-        else if (/\.[jt]s$/.test(entry.name) && (entry.isFile() || entry.isSymbolicLink()))
-          found.push({ path, isLink: entry.isSymbolicLink() });
-      }
+    const entries = declared.length > 0 ? [] : entriesOf(folder);
+    modules.push(...declared, ...entries.filter(isModule).map((entry) => moduleAt(folder, entry)));
+    folders.push(...entries.filter(isSearched).map(({ name }) => join(folder, name)));
   }
-  return found.sort((a, b) => a.path.localeCompare(b.path));
+  return modules.sort((a, b) => a.path.localeCompare(b.path));
+}
+
+function isSearched(entry: Dirent): boolean {
+  return entry.isDirectory() && entry.name !== "node_modules" && !entry.name.startsWith(".");
+}
+
+function isModule(entry: Dirent): boolean {
+  return /^[^.].*\.[jt]s$/.test(entry.name) && (entry.isFile() || entry.isSymbolicLink());
+}
+
+function moduleAt(folder: string, entry: Dirent): Module {
+  return { path: join(folder, entry.name), isLink: entry.isSymbolicLink() };
 }
 
 /** The search reads the `paths` form of `cline.plugins` only. */
@@ -81,7 +87,7 @@ function declaredIn(folder: string): Module[] {
     .map((path) => ({ path, isLink: false }));
 }
 
-function entriesOf(folder: string) {
+function entriesOf(folder: string): Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true });
   } catch {
@@ -93,8 +99,10 @@ function isFile(path: string): boolean {
   return entryAt(path)?.isFile() === true;
 }
 
+export type Kind = "nothing" | "file" | "link" | "folder" | "other";
+
 /** Returns what stands at a path itself, links not followed. */
-export function kindOf(path: string): "nothing" | "file" | "link" | "folder" | "other" {
+export function kindOf(path: string): Kind {
   const entry = entryAt(path, { followsLinks: false });
   if (entry === undefined) return "nothing";
   if (entry.isFile()) return "file";

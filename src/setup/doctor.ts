@@ -58,7 +58,8 @@ function verdict(checks: readonly Check[]): string {
   const warnings = checks.filter(({ level }) => level === "warning").length;
   if (failures.length === 0) return warnings === 0 ? "Memory works." : `Memory works; ${count(warnings, "warning")}.`;
   const first = failures.find(({ fix }) => fix !== undefined)?.fix;
-  return `Memory cannot work yet: ${count(failures.length, "failure")}.${first === undefined ? "" : ` Start with: ${first}`}`;
+  const start = first === undefined ? "" : ` Start with: ${first}`;
+  return `Memory cannot work yet: ${count(failures.length, "failure")}.${start}`;
 }
 
 function count(number: number, what: string): string {

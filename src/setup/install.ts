@@ -7,7 +7,7 @@ import { codeOf, entryAt, replaceFile } from "../base/files.ts";
 import { type Command, plainText, printJson, type Shell, thisProgram, UsageError, type Values } from "../base/shell.ts";
 import { VERSION } from "../base/version.ts";
 import { clineDir } from "../cline/index.ts";
-import { type Copy, findCopies, isNewer, kindOf, removalOf, versionOf } from "./copies.ts";
+import { type Copy, findCopies, isNewer, type Kind, kindOf, removalOf, versionOf } from "./copies.ts";
 import { addMcpServer, type McpChange, removeMcpServer } from "./mcp.ts";
 
 const FILE_NAME = "palinode.js";
@@ -53,28 +53,27 @@ function targetOf(shell: Shell, words: readonly string[], { project }: Values): 
 function installFile(path: string, isForced: boolean): FileChange {
   const bytes = readThisFile();
   const kind = kindOf(path);
-  if (kind === "folder" || kind === "other")
-    throw new Error(`${path} is a ${kind === "folder" ? "folder" : "special file"}; move it away first`);
   const previous = versionOf(path);
   // Cline passes links over, so a link to the same bytes is not the same.
-  if (kind === "file" && bytes.equals(readFileSync(path))) {
+  if (kind === "file" && bytes.equals(readFileSync(path)))
     return { action: "unchanged", path, previous, message: `Already up to date: ${path} is ${VERSION}` };
-  }
-  const isPrecious = previous === undefined ? kind === "file" : isNewer(previous, VERSION);
-  if (isPrecious && !isForced) {
-    const what =
-      previous === undefined ? "no palinode.js that can be read" : `${previous}, newer than this file (${VERSION})`;
-    throw new Error(`${path} is ${what}; to replace it all the same: ${thisProgram("install --force")}`);
-  }
+  const refusal = refusalToReplace(kind, previous, isForced);
+  if (refusal !== undefined) throw new Error(`${path} is ${refusal}`);
   replaceFile(path, bytes, 0o644);
   if (kind === "nothing") return { action: "installed", path, message: `Installed ${VERSION}: ${path}` };
-  const what = kind === "link" ? `a link to ${previous ?? "no palinode.js"}` : (previous ?? "a file of another kind");
-  return {
-    action: "replaced",
-    path,
-    previous,
-    message: `Replaced ${what} → ${VERSION}${previous === VERSION ? " (other bytes)" : ""}: ${path}`,
-  };
+  const before = kind === "link" ? `a link to ${previous ?? "no palinode.js"}` : (previous ?? "a file of another kind");
+  const after = previous === VERSION ? `${VERSION} (other bytes)` : VERSION;
+  return { action: "replaced", path, previous, message: `Replaced ${before} → ${after}: ${path}` };
+}
+
+/** Returns what is in the way, and the way out; undefined when it may be replaced. */
+function refusalToReplace(kind: Kind, previous: string | undefined, isForced: boolean): string | undefined {
+  if (kind === "folder") return "a folder; move it away first";
+  if (kind === "other") return "a special file; move it away first";
+  if (isForced) return undefined;
+  const mend = `to replace it all the same: ${thisProgram("install --force")}`;
+  if (previous === undefined) return kind === "file" ? `no palinode.js that can be read; ${mend}` : undefined;
+  return isNewer(previous, VERSION) ? `${previous}, newer than this file (${VERSION}); ${mend}` : undefined;
 }
 
 function uninstallFile(path: string): FileChange {

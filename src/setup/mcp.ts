@@ -1,6 +1,6 @@
-// Palinode's own MCP server in Cline's settings: puts the entry in and takes it out, and leaves everything else there as
-// it is. The shape is what Cline 3.0.65 accepts; `palinode-mcp` (0.23) reads host and port, not an address, and gets the
-// rest of its environment from Cline.
+// Palinode's own MCP server in Cline's settings: puts the entry in and takes it out, and leaves everything else there
+// as it is. The shape is what Cline 3.0.65 accepts; `palinode-mcp` (0.23) reads host and port, not an address, and gets
+// the rest of its environment from Cline.
 import { COPYFILE_EXCL } from "node:constants";
 import { copyFileSync, existsSync, realpathSync, statSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
@@ -13,7 +13,10 @@ import { findProgram } from "./programs.ts";
 
 const NAME = "palinode";
 const PROGRAM = "palinode-mcp";
-/** Cline's default for a call. Without a number here it gives up after three seconds, about what this program takes to start. */
+/**
+ * Cline's default for a call. Without a number here it gives up after three seconds, about what this program takes to
+ * start.
+ */
 const TIMEOUT_SECONDS = 60;
 
 /** A string of JSON, or a number. Numbers of others are kept as text, or `1.50` and those beyond 2^53 would change. */
@@ -35,63 +38,57 @@ interface Settings {
   readonly isBroken: boolean;
 }
 
-/** Adds the entry. One that differs stays unless `isForced`. Throws an `Error` for the user when the file cannot be written. */
+/**
+ * Adds the entry. One that differs stays unless `isForced`. Throws an `Error` for the user when the file cannot be
+ * written.
+ */
 export function addMcpServer(env: NodeJS.ProcessEnv, isForced: boolean): McpChange {
   const { path, content, isBroken } = readSettings(env);
   const { config, sources } = readConfig(undefined, env);
   const entry = entryFor(config.apiUrl);
-  const found = content.mcpServers[NAME];
+  const former = content.mcpServers[NAME];
   const notes = notesOn(env, config.apiUrl, config.token !== "" && sources.token !== "environment");
-  if (found !== undefined && isSame(found, entry))
+  if (former !== undefined && isSame(former, entry))
     return { action: "unchanged", path, messages: [`Already there: ${NAME} in ${path}`, ...notes] };
-  if (found !== undefined && !isForced) {
-    return {
-      action: "kept",
-      path,
-      messages: [
-        `Left alone: ${NAME} in ${path} is another entry; to replace it: ${thisProgram("install --mcp --force")}`,
-      ],
-    };
+  if (former !== undefined && !isForced) {
+    const mend = thisProgram("install --mcp --force");
+    return keptAs(path, `Left alone: ${NAME} in ${path} is another entry; to replace it: ${mend}`);
   }
   const backup = isBroken ? backUp(path) : undefined;
   content.mcpServers[NAME] = entry;
   save(path, content);
-  const told = `${found === undefined ? "Added" : "Replaced"} ${NAME} in ${path}`;
-  const about = backup
-    ? [
-        `What was there could not be read as MCP settings: other servers are no longer in the file, they are in its backup ${backup}`,
-      ]
-    : [];
-  return {
-    action: found === undefined ? "added" : "replaced",
-    path,
-    ...(backup && { backup }),
-    messages: [told, ...about, ...notes],
-  };
+  const done = `${former === undefined ? "Added" : "Replaced"} ${NAME} in ${path}`;
+  const messages = [done, ...(backup ? [aboutBackup(backup)] : []), ...notes];
+  return { action: former === undefined ? "added" : "replaced", path, ...(backup && { backup }), messages };
+}
+
+function keptAs(path: string, message: string): McpChange {
+  return { action: "kept", path, messages: [message] };
+}
+
+function aboutBackup(backup: string): string {
+  const what = "What was there could not be read as MCP settings";
+  return `${what}: other servers are no longer in the file, they are in its backup ${backup}`;
 }
 
 /** Takes out an entry as `addMcpServer` writes it, whatever the address, and whatever Cline noted in it since. */
 export function removeMcpServer(env: NodeJS.ProcessEnv): McpChange {
   const { path, content, isBroken } = readSettings(env);
   if (isBroken) throw new Error(`${path} cannot be read as MCP settings and was left alone`);
-  const found = asRecord(content.mcpServers[NAME]);
-  if (content.mcpServers[NAME] === undefined)
-    return { action: "none", path, messages: [`Nothing to take out: no ${NAME} in ${path}`] };
-  if (
-    !isSame({ ...found, env: undefined }, entryFor(DEFAULT_API_URL)) ||
-    Object.keys(asRecord(found.env)).some((name) => !ADDRESS.includes(name))
-  ) {
-    return {
-      action: "kept",
-      path,
-      messages: [
-        `Left alone: ${NAME} in ${path} is not as install wrote it; to take it out: cline mcp uninstall ${NAME}`,
-      ],
-    };
+  const entry = content.mcpServers[NAME];
+  if (entry === undefined) return { action: "none", path, messages: [`Nothing to take out: no ${NAME} in ${path}`] };
+  if (!isOfInstall(asRecord(entry))) {
+    const mend = `cline mcp uninstall ${NAME}`;
+    return keptAs(path, `Left alone: ${NAME} in ${path} is not as install wrote it; to take it out: ${mend}`);
   }
   delete content.mcpServers[NAME];
   save(path, content);
   return { action: "removed", path, messages: [`Removed ${NAME} from ${path}`] };
+}
+
+function isOfInstall(entry: Record<string, unknown>): boolean {
+  const isAddressAlone = Object.keys(asRecord(entry.env)).every((name) => ADDRESS.includes(name));
+  return isAddressAlone && isSame({ ...entry, env: undefined }, entryFor(DEFAULT_API_URL));
 }
 
 const ADDRESS = ["PALINODE_API_URL", "PALINODE_API_HOST", "PALINODE_API_PORT"];
@@ -104,24 +101,21 @@ function entryFor(apiUrl: string): Record<string, unknown> {
 }
 
 /** Cline keeps switches of its own in an entry (`disabled`, `timeout`): only what starts the server counts. */
-function isSame(found: unknown, entry: Record<string, unknown>): boolean {
-  const { command, args = [], env = {}, url, transport } = asRecord(found);
-  return (
-    url === undefined &&
-    transport === undefined &&
-    isDeepStrictEqual([command, args, env], [entry.command, entry.args, entry.env ?? {}])
-  );
+function isSame(other: unknown, entry: Record<string, unknown>): boolean {
+  const { command, args = [], env = {}, url, transport } = asRecord(other);
+  if (url !== undefined || transport !== undefined) return false;
+  return isDeepStrictEqual([command, args, env], [entry.command, entry.args, entry.env ?? {}]);
 }
 
 function notesOn(env: NodeJS.ProcessEnv, apiUrl: string, hasTokenElsewhere: boolean): string[] {
   const { protocol, pathname } = new URL(apiUrl);
-  return [
-    ...(findProgram(PROGRAM, env) ? [] : [`${PROGRAM} is not in PATH; to get it: pip install palinode`]),
-    ...(protocol === "http:" && pathname === "/"
-      ? []
-      : [`${PROGRAM} speaks plain http to a host and port only: ${apiUrl} may be out of its reach`]),
-    ...(hasTokenElsewhere ? [`${PROGRAM} reads the token from the environment only: export PALINODE_API_TOKEN=…`] : []),
-  ];
+  const notes: string[] = [];
+  if (!findProgram(PROGRAM, env)) notes.push(`${PROGRAM} is not in PATH; to get it: pip install palinode`);
+  if (protocol !== "http:" || pathname !== "/")
+    notes.push(`${PROGRAM} speaks plain http to a host and port only: ${apiUrl} may be out of its reach`);
+  if (hasTokenElsewhere)
+    notes.push(`${PROGRAM} reads the token from the environment only: export PALINODE_API_TOKEN=…`);
+  return notes;
 }
 
 /** A file that is no JSON, or not of this shape, is broken: then as much is kept as can be. */

@@ -16,8 +16,8 @@ export function findProgram(name: string, env: NodeJS.ProcessEnv): string | unde
 }
 
 /**
- * Returns the version of the Cline CLI at `path`: from its npm package where that can be seen, since it takes seconds to
- * start, else as `--version` prints it within `timeoutMs`. Undefined when neither tells.
+ * Returns the version of the Cline CLI at `path`: from its npm package where that can be seen, since it takes seconds
+ * to start, else as `--version` prints it within `timeoutMs`. Undefined when neither tells.
  */
 export async function versionOfCline(
   path: string,

@@ -225,6 +225,34 @@ test("pause mutes a running session at its next prompt, and resume ends that", a
   );
 });
 
+test("unpause ends a pause, and so does resume, as it was called", async (t) => {
+  const { say, server } = await desk(t);
+  for (const name of ["unpause", "resume"]) {
+    assert.match(await say("pause"), /paused in this workspace.*until unpause/);
+    assert.match(await say("status"), /paused +since .*; to end it: \/palinode unpause$/m);
+    assert.equal(await say(name), "Memory is on in this workspace.");
+    assert.match(await say("status"), /paused +no$/m);
+  }
+  assert.match(await say(), /^\/palinode unpause: ends the pause, as \/palinode resume does too$/m);
+  assert.deepEqual(server.saved, []);
+});
+
+test("a pause from a shell mutes the running session, and unpause there ends it; resume there is another verb", async (t) => {
+  const scene = await desk(t);
+  const { code, out } = await scene.shell(["pause", "--json"]);
+  assert.deepEqual([code, JSON.parse(out)], [0, { isPaused: true, workspace: scene.cwd }]);
+  scene.chat.say(ROLLBACK_PROMPT);
+  assert.deepEqual(await scene.memory(), []);
+  assert.match(await scene.say("status"), /paused +since/);
+  assert.match((await scene.shell(["resume"])).err, /resume takes the id of a session/);
+  assert.match(await scene.say("status"), /paused +since/);
+  assert.deepEqual(await scene.shell(["unpause"]), { code: 0, out: "Memory is on in this workspace.\n", err: "" });
+  scene.chat.answer("ok");
+  scene.chat.say(`${ROLLBACK_PROMPT} Again, please.`);
+  assert.match((await scene.memory()).join(), /rollback\.md/);
+  assert.equal((await scene.shell(["pause", "now"])).code, 2);
+});
+
 test("what was said in a pause and never answered is not captured either", async (t) => {
   const scene = await desk(t);
   await scene.say("pause");

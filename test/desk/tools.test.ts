@@ -279,7 +279,7 @@ test("in a pause no tool reaches memory, and each says how the pause ends", asyn
   await host.runCommand("palinode", "pause");
   await assert.rejects(
     host.callTool("palinode_search", { query: "roll back" }),
-    /paused in this workspace.*\/palinode resume/,
+    /paused in this workspace.*\/palinode unpause/,
   );
   await assert.rejects(host.callTool("palinode_save", { content: "x" }), /paused in this workspace/);
   // What is asked ahead of the first prompt may have been on its way.

@@ -1,6 +1,7 @@
 // Fuzzes hook payloads: conversations of every shape that a host, another plugin or another version may hand over.
 import assert from "node:assert/strict";
 import { rmSync } from "node:fs";
+import type { PalinodeHooks } from "../../src/plugin.ts";
 import type { Random } from "../helpers/random.ts";
 import type { Fuzzer } from "./driver.ts";
 import { checkRequests, checkResult, DEFAULT_CAPS } from "./promises.ts";
@@ -71,7 +72,7 @@ function contextOf(stage: Stage): unknown {
 }
 
 async function callBeforeModel(
-  beforeModel: (payload: unknown) => Promise<unknown>,
+  beforeModel: PalinodeHooks["beforeModel"],
   talk: Talk,
   random: Random,
 ): Promise<void> {
@@ -79,7 +80,7 @@ async function callBeforeModel(
   const payload = maybeSpoilt(random, whole);
   const host = hostMessagesOf(payload);
   const before = structuredClone(host);
-  const result = await beforeModel(payload);
+  const result: unknown = await beforeModel(payload as object);
   if (host === undefined) assert.equal(result, undefined);
   // Between two requests of one conversation there was another, perhaps of another one or with its history rewritten.
   if (payload !== whole) [talk.before, talk.isShared] = [undefined, true];

@@ -183,9 +183,9 @@ test("a pause of this workspace is told, one of another is not", async (t) => {
     const found = checks.find(({ name }) => name === "paused");
     assert.deepEqual(
       [code, found?.level, found?.fix],
-      isTold ? [0, "warning", "/palinode resume"] : [0, undefined, undefined],
+      isTold ? [0, "warning", `node ${quoted(FILE)} unpause`] : [0, undefined, undefined],
     );
-    if (isTold) assert.match(found?.message ?? "", /since 2026-01-02T00:00:00\.000Z/);
+    if (isTold) assert.match(found?.message ?? "", /since 2026-01-02T00:00:00\.000Z.*\/palinode unpause/);
   }
   setPaused(openState(join(String(home.env.HOME), ".cline/data/palinode")), home.workspace, 1e300);
   assert.equal((await examine(home)).code, 0);
