@@ -252,6 +252,25 @@ test("a server that breaks after its health is looked at to the end", async (t) 
   assert.ok(!checks.some(({ name }) => name === "token"), "whether the token is accepted is not known");
 });
 
+test("a server that says it is degraded is a warning, with its reason, or that it gives none", async (t) => {
+  const { home, server } = await arrange(t);
+  const health = async (more: Record<string, unknown>) => {
+    server.fault("/health", { json: { version: "0.23.0", status: "degraded", ...more } }, 1);
+    const { code, checks } = await examine(home);
+    const { level, message, fix } = find(checks, "server");
+    return { code, level, message: message.replace(server.url, "URL"), fix };
+  };
+  const expected = { code: 0, level: "warning", fix: "palinode doctor" };
+  assert.deepEqual(await health({ db_error: "disk I/O error" }), {
+    ...expected,
+    message: "Palinode 0.23.0 at URL is degraded: disk I/O error",
+  });
+  assert.deepEqual(await health({}), {
+    ...expected,
+    message: "Palinode 0.23.0 at URL is degraded: it does not say why",
+  });
+});
+
 test("a token that is wanted, refused or accepted is told, and never shown", async (t) => {
   const { home, server } = await arrange(t, { token: TOKEN });
   const missing = await examine(home);
