@@ -490,7 +490,7 @@ test("settings are told with their source, and each that makes no sense has its 
   assert.ok(!text.includes("evil.example") && !text.includes('much"'));
 });
 
-test("a problem is a failure only where it may be why the server cannot be used, and mended where it stands", async (t) => {
+test("a problem is a failure only where it may be why the server cannot be used, mended where it stands", async (t) => {
   const { home, server } = await arrange(t);
   await server.close();
   const file = home.write(
