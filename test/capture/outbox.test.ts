@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { createChat } from "../helpers/chat.ts";
+import { commandOutput, createChat } from "../helpers/chat.ts";
 import { filesBelow, openScene, type Scene, until } from "../helpers/scene.ts";
 import type { WorkerHost } from "../helpers/worker-host.ts";
 
@@ -140,6 +140,33 @@ test("no secret and no injected text is in any body or any state file", async (t
   assert.doesNotMatch(bodies, /palinode-memory|pnpm everywhere|Palinode recall/);
 });
 
+test("a secret whose name hides joiners is in no body and no state file either", async (t) => {
+  const scene = await openScene(t);
+  const secrets = ["abc123def456", "hunter22x", "swordfish77"];
+  const words = [`api_\u200dkey=${secrets[0]}`, `pass\u200c\u200dword: ${secrets[1]}`, `TO\ufe0fKEN=${secrets[2]}`];
+  for (const odd of words) {
+    scene.chat.say(`Why does the deploy of the api fail with ${odd} here?`);
+    await scene.model();
+    scene.chat.tool(
+      "run_commands",
+      { commands: [`deploy ${odd}`] },
+      commandOutput(`deploy ${odd}`, `Error: ${odd}`, 1),
+    );
+    await scene.model();
+    scene.chat.answer(`It was ${odd}`);
+    await scene.finish();
+    await scene.host.callTool("palinode_save", { content: `Deploys need ${odd}` });
+  }
+  const sent = scene.server.requests.map(({ path, text }) => `${path} ${text}`);
+  for (const route of ["/search", "/check-triggers", "/session-end", "/save"])
+    assert.ok(
+      sent.some((request) => request.startsWith(route) && request.includes("[redacted]")),
+      route,
+    );
+  const written = [...sent, ...filesBelow(scene.stateDir).map(({ text }) => text)].join("\n");
+  for (const secret of secrets) assert.ok(!written.includes(secret), secret);
+});
+
 test("nothing a person or a model says makes the server refuse the summary", async (t) => {
   const scene = await openScene(t);
   for (const words of ["why <summary>x</summary> here", "x </invoke> y", "did <tool_call>"]) {
@@ -223,23 +250,40 @@ test("a session that goes on after its tail was sent does not send it again", as
   assert.deepEqual(readdirSync(tails), []);
 });
 
-test("a capture that the server refuses twice is set aside with its reason, and its neighbours arrive", async (t) => {
+for (const status of [400, 413, 422]) {
+  test(`a capture refused twice with ${status} is set aside with its reason, and its neighbours arrive`, async (t) => {
+    const scene = await openScene(t);
+    const queue = join(scene.stateDir, "queue");
+    mkdirSync(queue, { recursive: true });
+    for (const name of ["poisoned", "good"])
+      writeFileSync(join(queue, `${name === "good" ? 2 : 1}-${name}.json`), itemText({ sessionId: name }));
+    scene.server.fault("/session-end", { status, body: { detail: "no" } }, 1);
+    await oneMorePrompt(scene, laterSession(scene, "1796000001001_x"));
+    await until("the neighbour arrived", () => scene.server.sessions.length === 1);
+    await until("the poisoned one waits", () => queued(scene).join() === "1-poisoned.json");
+    scene.server.fault("/session-end", { status, body: { detail: "no" } }, 1);
+    await oneMorePrompt(scene, laterSession(scene, "1796000001002_x"));
+    const refused = join(scene.stateDir, "refused");
+    await until("it is set aside", () => existsSync(refused) && readdirSync(refused).join() === "1-poisoned.json");
+    assert.equal(JSON.parse(readFileSync(join(refused, "1-poisoned.json"), "utf8")).reason, "bad-response");
+    await oneMorePrompt(scene, laterSession(scene, "1796000001003_x"));
+    assert.equal(scene.server.calls("/session-end").length, 3);
+  });
+}
+
+test("a capture that a server in trouble stored all the same is not refused, and not sent again", async (t) => {
   const scene = await openScene(t);
   const queue = join(scene.stateDir, "queue");
   mkdirSync(queue, { recursive: true });
-  for (const name of ["poisoned", "good"])
-    writeFileSync(join(queue, `${name === "good" ? 2 : 1}-${name}.json`), itemText({ sessionId: name }));
-  scene.server.fault("/session-end", { status: 400, body: { detail: "no" } }, 1);
+  writeFileSync(join(queue, "1-good.json"), itemText());
+  scene.server.fault("/session-end", { status: 500 }, 1);
   await oneMorePrompt(scene, laterSession(scene, "1796000001001_x"));
-  await until("the neighbour arrived", () => scene.server.sessions.length === 1);
-  await until("the poisoned one waits", () => queued(scene).join() === "1-poisoned.json");
-  scene.server.fault("/session-end", { status: 400, body: { detail: "no" } }, 1);
+  await until("it was tried", () => scene.server.sessions.length === 1);
+  await until("it waits", () => queued(scene).join() === "1-good.json");
   await oneMorePrompt(scene, laterSession(scene, "1796000001002_x"));
-  const refused = join(scene.stateDir, "refused");
-  await until("it is set aside", () => existsSync(refused) && readdirSync(refused).join() === "1-poisoned.json");
-  assert.equal(JSON.parse(readFileSync(join(refused, "1-poisoned.json"), "utf8")).reason, "bad-response");
-  await oneMorePrompt(scene, laterSession(scene, "1796000001003_x"));
-  assert.equal(scene.server.calls("/session-end").length, 3);
+  await until("it was looked up", () => queued(scene).length === 0);
+  assert.equal(scene.server.calls("/session-end").length, 1);
+  assert.ok(!existsSync(join(scene.stateDir, "refused")));
 });
 
 test("the tail of a session that ended without a word is sent by a later one, once", async (t) => {

@@ -6,7 +6,15 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { commandOutput } from "../helpers/chat.ts";
 import { linesLike } from "../helpers/pattern.ts";
-import { filesBelow, openScene, ROLLBACK, ROLLBACK_PROMPT, type Scene, type SceneOptions } from "../helpers/scene.ts";
+import {
+  filesBelow,
+  openScene,
+  ROLLBACK,
+  ROLLBACK_PROMPT,
+  type Scene,
+  type SceneOptions,
+  until,
+} from "../helpers/scene.ts";
 import { startPalinode } from "../palinode/server.ts";
 
 declare const REPOSITORY: string;
@@ -121,6 +129,29 @@ test("what costs no question does not hide the trouble before it", async (t) => 
   await prompt(scene);
   await prompt(scene, "ok");
   assert.match(await scene.say("status"), /search +never +too-short \(bad-response\), just now +1 /);
+});
+
+test("status names what a pause came from for as long as it lasts, and forgets it with an answer", async (t) => {
+  const scene = await desk(t, { env: { PALINODE_HOOK_RECALL_PROFILE: "investigation" } });
+  const search = async (): Promise<string> => /^search .*$/m.exec(await scene.say("status"))?.[0] ?? "";
+  scene.server.fault("/search", { status: 500 }, 1);
+  for (const words of [ROLLBACK_PROMPT, `${ROLLBACK_PROMPT} again`, "ok"]) await prompt(scene, words);
+  assert.match(await search(), / too-short, just now/);
+  scene.server.fault("/search", { status: 500 });
+  for (let failure = 1; failure <= 3; failure += 1) await prompt(scene, `${ROLLBACK_PROMPT} (${failure})`);
+  assert.match(await search(), / bad-response, just now/);
+  for (let silence = 1; silence <= 2; silence += 1) {
+    await prompt(scene, `${ROLLBACK_PROMPT} (in the pause, ${silence})`);
+    assert.match(await search(), / paused \(bad-response\), just now/);
+  }
+  await prompt(scene, "ok");
+  assert.match(await search(), / too-short \(bad-response\), just now/);
+});
+
+test("status says that the server is degraded", async (t) => {
+  const { say, server } = await desk(t);
+  server.fault("/health", { json: { version: "0.23.0", status: "degraded", db_error: "disk I/O error" } });
+  assert.match(await say("status"), /server +http.*: 0\.23\.0, degraded, embedder ready/);
 });
 
 test("why tells what each prompt was given, and the reason for silence", async (t) => {
@@ -282,6 +313,24 @@ test("a failed command in a pause costs nothing and leaves no trace, nor does an
   assert.doesNotMatch(JSON.stringify(await scene.model()), /rollback\.md/);
   assert.equal(scene.server.requests.length, before);
   assert.ok(!filesBelow(scene.stateDir).some((file) => file.text.includes("heliotrope")));
+});
+
+test("a trigger that comes late, in a pause, is told at the first prompt after it", async (t) => {
+  const scene = await desk(t, {
+    server: { triggers: [{ description: ROLLBACK_PROMPT, memory_file: ROLLBACK.file }], memories: [ROLLBACK] },
+    env: { PALINODE_CLINE_HOOK_DEADLINE_MS: "200", PALINODE_HOOK_RECALL_MAX_RESULTS: "0" },
+  });
+  scene.server.fault("/check-triggers", { delayMs: 900 }, 1);
+  scene.chat.say(ROLLBACK_PROMPT);
+  assert.deepEqual(await scene.memory(), []);
+  await scene.say("pause");
+  await until("it is kept", () => filesBelow(scene.stateDir).some(({ text }) => text.includes("Trigger fired")));
+  scene.chat.answer("ok");
+  await prompt(scene, "What was said in the pause is not recalled for");
+  await scene.say("resume");
+  scene.chat.say("And what else is there to know about it?");
+  assert.match((await scene.memory()).join("\n"), /### Trigger fired: insights\/rollback\.md/);
+  assert.equal(scene.server.calls("/check-triggers").length, 2);
 });
 
 test("workspaces that are paused at the same moment are all paused", async (t) => {

@@ -96,7 +96,8 @@ function filled(frontmatter: Frontmatter): Frontmatter {
 export function unsafe(content: string): string | undefined {
   if (INJECTIONS.some((pattern) => pattern.test(content)))
     return "Security scan failed: Content matches injection pattern";
-  const share = (content.match(SPECIAL)?.length ?? 0) / Math.max(content.length, 1);
+  // The server counts characters, as Python does, not UTF-16 units.
+  const share = (content.match(SPECIAL)?.length ?? 0) / Math.max([...content].length, 1);
   return share > MAX_SPECIAL_SHARE
     ? "Security scan failed: Content has unusually high ratio of special characters"
     : undefined;

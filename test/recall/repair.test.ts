@@ -167,6 +167,29 @@ test("a search that takes longer than 800 ms is placed in the next request", asy
   assert.match(textOf(messages.at(-1)), /failed command/);
 });
 
+test("slow searches for failed commands pause no prompt, only themselves", async (t) => {
+  const { chat, model, server } = await openScene(t, {
+    ...SCENE,
+    env: { ...SCENE.env, PALINODE_CLINE_HOOK_DEADLINE_MS: "400" },
+  });
+  const searches = (): number => server.calls("/search").length;
+  server.fault("/search", { delayMs: 1500 });
+  // Too short to be recalled for: no answer comes between the failures.
+  for (const words of ["ok", "go on"]) {
+    chat.say(words);
+    await model();
+    for (const what of ["make alpha", "make beta"].map((command) => `${command} ${words}`)) {
+      chat.tool("run_commands", { commands: [what] }, commandOutput(what, `Error: ${what} broke`, 2));
+      await model();
+    }
+  }
+  assert.equal(searches(), 3, "the fourth is not waited for");
+  server.fault("/search", null);
+  chat.say("Why does the checkout test fail?");
+  await model();
+  assert.equal(searches(), 4, "a prompt is");
+});
+
 test("every way in which hosts report a failure is understood", () => {
   const ways: [unknown, Parameters<typeof failuresOf>[1]][] = [
     [commandOutput(COMMAND, ERROR, 1), {}],

@@ -272,6 +272,20 @@ test("a server that denies recall is obeyed before the prompt leaves, and asked 
   assert.deepEqual(paths, ["/controls/check"]);
 });
 
+test("a policy that could not be told is asked for again at the next prompt, and once told it is kept", async (t) => {
+  const { chat, memory, server } = await openScene(t, { context: { session: undefined } });
+  server.fault("/controls/check", { status: 429, headers: { "retry-after": "0" } }, 1);
+  chat.say(ROLLBACK_PROMPT);
+  assert.deepEqual(await memory(), []);
+  chat.answer("ok");
+  for (const words of [`${ROLLBACK_PROMPT} again`, `${ROLLBACK_PROMPT} once more`]) {
+    chat.say(words);
+    assert.equal((await memory()).length, 2, words);
+    chat.answer("ok");
+  }
+  assert.equal(server.calls("/controls/check").length, 2);
+});
+
 test("a server without the policy route is asked for it once a session", async (t) => {
   const { chat, memory, server, finish } = await openScene(t, { server: { version: "0.20.0" } });
   for (const words of ["one two three four", "five six seven eight", "nine ten eleven twelve"]) {

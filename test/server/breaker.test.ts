@@ -1,9 +1,10 @@
 // A server that is away or slow: prompts stop waiting, memory comes back by itself, and every silence has its reason.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { noState, type State } from "../../src/base/store.ts";
+import { noState, openState, type State } from "../../src/base/store.ts";
 import { Breaker } from "../../src/server/breaker.ts";
 import { retryAfterMs } from "../../src/server/client.ts";
+import { commandOutput } from "../helpers/chat.ts";
 import { filesBelow, openScene, ROLLBACK_PROMPT, type Scene } from "../helpers/scene.ts";
 
 /** A state in memory, as a file system would keep it. */
@@ -96,6 +97,24 @@ test("Retry-After is honoured in seconds and as a date, is a minute when it says
   assert.equal(breaker.start(), undefined);
 });
 
+test("a probe that says nothing of the server is given back", () => {
+  let now = 1_000_000;
+  const breaker = new Breaker(noState, "x", () => now);
+  for (let failure = 0; failure < 3; failure += 1) {
+    breaker.start();
+    breaker.finish("failed");
+  }
+  now += 30_000;
+  for (let probe = 0; probe < 3; probe += 1) {
+    assert.equal(breaker.start(), undefined, `probe ${probe}`);
+    breaker.finish("unknown");
+  }
+  assert.equal(breaker.start(), undefined);
+  breaker.finish("failed");
+  now += 59_999;
+  assert.equal(breaker.start(), "paused", "what is given back changes nothing of the pauses");
+});
+
 async function ask(scene: Scene, words: string): Promise<{ blocks: string[]; ms: number; requests: number }> {
   const before = scene.server.requests.length;
   scene.chat.say(words);
@@ -153,6 +172,21 @@ test("a channel that is slow while others answer is paused alone, and its cause 
   assert.ok(rounds.every(({ blocks }) => blocks.length > 0));
   const record = JSON.parse(filesBelow(scene.stateDir).find(({ name }) => name.startsWith("sessions/"))?.text ?? "");
   assert.deepEqual([record.channels.triggers.reason, record.channels.triggers.cause], ["paused", "timeout"]);
+});
+
+test("a probe that no channel of a prompt may make is left for what may", async (t) => {
+  const scene = await openScene(t, { env: { PALINODE_HOOK_RECALL_PROFILE: "investigation" } });
+  const state = openState(scene.stateDir);
+  const paused = { failures: 3, pauseMs: 30_000, limitedUntil: 0 };
+  state.write("server.json", {
+    [scene.server.url]: { ...paused, pausedUntil: Date.now() - 1 },
+    [`${scene.server.url} search`]: { ...paused, pausedUntil: Date.now() + 200_000 },
+  });
+  await ask(scene, ROLLBACK_PROMPT);
+  assert.deepEqual(scene.server.calls("/search"), []);
+  scene.chat.tool("run_commands", { commands: ["make"] }, commandOutput("make", "Error: it broke", 1));
+  await scene.model();
+  assert.equal(scene.server.calls("/search").length, 1, "the failed command is the probe");
 });
 
 test("one failure does not turn memory off", async (t) => {

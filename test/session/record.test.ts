@@ -1,5 +1,5 @@
-// What a record that was spoilt on disk, or that an earlier version wrote, may still say: what is whole in it, and nothing
-// that was changed.
+// What a record that was spoilt on disk, or that an earlier version wrote, may still say: what is whole in it, and
+// nothing that was changed.
 import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

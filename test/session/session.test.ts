@@ -1,9 +1,18 @@
 // What outlives a process: the same bytes without asking, after kills and restarts, compaction, undo and late answers.
 import assert from "node:assert/strict";
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { createChat, injected, type Message, sharedPrefix, textOf, wire } from "../helpers/chat.ts";
+import { type Chat, createChat, injected, type Message, sharedPrefix, textOf, wire } from "../helpers/chat.ts";
 import { filesBelow, openScene, ROLLBACK, ROLLBACK_PROMPT, type Scene, until } from "../helpers/scene.ts";
 
 const SESSION_FILE = "sessions/1796000000000_test.json";
@@ -472,6 +481,46 @@ test("a prompt whose recall was killed is not asked again", async (t) => {
   await killed;
   await model(chat, restart());
   assert.deepEqual([server.calls("/search").length, server.calls("/check-triggers").length], [1, 1]);
+});
+
+test("the record of a session is kept for 30 days", async (t) => {
+  const { chat, model, finish, stateDir } = await openScene(t);
+  const sessions = join(stateDir, "sessions");
+  mkdirSync(sessions, { recursive: true });
+  for (const days of [29, 31]) {
+    const at = Date.now() / 1000 - days * 24 * 3600;
+    writeFileSync(join(sessions, `${days}.json`), "{}");
+    utimesSync(join(sessions, `${days}.json`), at, at);
+  }
+  chat.say("ok");
+  await model();
+  await finish();
+  await until("the older one is gone", () => !existsSync(join(sessions, "31.json")));
+  assert.deepEqual(readdirSync(sessions).sort(), ["1796000000000_test.json", "29.json"]);
+});
+
+test("of many conversations those that were used last are kept, however old", async (t) => {
+  const { host, server, model } = await openScene(t, { context: { session: undefined } });
+  const open = (index: number): Chat => createChat({ conversationId: `c${index}`, agentId: `a${index}` });
+  // The first works with the session's record and would be known again: the second stands for all others.
+  const [first, second, ...others] = Array.from({ length: 64 }, (_, index) => open(index));
+  for (const chat of [first!, second!]) {
+    chat.say(ROLLBACK_PROMPT);
+    assert.equal(injected(await model(chat, host)).length, 2);
+  }
+  const before = await model(second!, host);
+  for (const chat of others) {
+    chat.say("ok");
+    await model(chat, host);
+  }
+  await model(second!, host);
+  for (const chat of [open(64), open(65)]) {
+    chat.say("ok");
+    await model(chat, host);
+  }
+  const asked = server.requests.length;
+  assert.deepEqual(await model(second!, host), before);
+  assert.equal(server.requests.length, asked);
 });
 
 test("two processes on one session leave a whole file", async (t) => {

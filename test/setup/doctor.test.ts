@@ -252,6 +252,25 @@ test("a server that breaks after its health is looked at to the end", async (t) 
   assert.ok(!checks.some(({ name }) => name === "token"), "whether the token is accepted is not known");
 });
 
+test("a server that says it is degraded is a warning, with its reason, or that it gives none", async (t) => {
+  const { home, server } = await arrange(t);
+  const health = async (more: Record<string, unknown>) => {
+    server.fault("/health", { json: { version: "0.23.0", status: "degraded", ...more } }, 1);
+    const { code, checks } = await examine(home);
+    const { level, message, fix } = find(checks, "server");
+    return { code, level, message: message.replace(server.url, "URL"), fix };
+  };
+  const expected = { code: 0, level: "warning", fix: "palinode doctor" };
+  assert.deepEqual(await health({ db_error: "disk I/O error" }), {
+    ...expected,
+    message: "Palinode 0.23.0 at URL is degraded: disk I/O error",
+  });
+  assert.deepEqual(await health({}), {
+    ...expected,
+    message: "Palinode 0.23.0 at URL is degraded: it does not say why",
+  });
+});
+
 test("a token that is wanted, refused or accepted is told, and never shown", async (t) => {
   const { home, server } = await arrange(t, { token: TOKEN });
   const missing = await examine(home);
@@ -471,7 +490,7 @@ test("settings are told with their source, and each that makes no sense has its 
   assert.ok(!text.includes("evil.example") && !text.includes('much"'));
 });
 
-test("a problem is a failure only where it may be why the server cannot be used, and mended where it stands", async (t) => {
+test("a problem is a failure only where it may be why the server cannot be used, mended where it stands", async (t) => {
   const { home, server } = await arrange(t);
   await server.close();
   const file = home.write(
