@@ -6,8 +6,11 @@ import { barChart, type Chart } from "./svg.ts";
 
 declare const REPOSITORY: string;
 
-/** The harness: recorded shapes and a stand-in server. The real CLI: what Cline sent to a scripted model. */
-export type Source = "harness" | "real CLI";
+/**
+ * The harness: recorded shapes and a stand-in server. The real CLI: what Cline sent to a scripted model. The real server:
+ * recorded shapes, and what palinode-api answered.
+ */
+export type Source = "harness" | "real CLI" | "real server";
 
 export type Row = { cells: readonly string[]; source: Source };
 
@@ -21,29 +24,34 @@ export type Table = {
 };
 
 export type Report = {
-  /** The word after `npm run bench`, and the name of the files. */
+  /** The name of the files. */
   name: string;
+  /** The word after `npm run bench`. @default the name */
+  command?: string;
+  /** Whether it is of part of a measurement only, which is no result to keep. @default false */
+  isPart?: boolean;
   title: string;
   tables: readonly Table[];
   chart: Chart;
 };
 
-/** Writes `NAME.md` and `NAME.svg` into the results folder and returns the Markdown. */
+/** Writes `NAME.md` and `NAME.svg` into the results folder, unless it is of a part only, and returns the Markdown. */
 export function writeReport(report: Report): string {
   const folder = join(REPOSITORY, "test/bench/results");
   const text = markdownOf(report);
+  if (report.isPart) return text;
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, `${report.name}.md`), text);
   writeFileSync(join(folder, `${report.name}.svg`), barChart(report.chart));
   return text;
 }
 
-export function markdownOf({ name, title, tables, chart }: Report): string {
+export function markdownOf({ name, command = name, title, tables, chart }: Report): string {
   const head = [`# ${title}`, "", `![${chart.title}](${name}.svg)`];
-  return `${[...head, ...tables.flatMap((table) => ["", ...linesOf(table, name)])].join("\n")}\n`;
+  return `${[...head, ...tables.flatMap((table) => ["", ...linesOf(table, command)])].join("\n")}\n`;
 }
 
-/** Returns the lines of one table of the report called `name`. */
+/** Returns the lines of one table of the report that `npm run bench NAME` makes. */
 export function linesOf({ title, columns, rows, notes = [] }: Table, name: string): string[] {
   const line = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
   const head = [`## ${title}`, ...notes.flatMap((note) => ["", note])];
