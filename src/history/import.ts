@@ -48,6 +48,7 @@ async function runImport(shell: Shell, values: Values, signal: AbortSignal): Pro
   const sessions = sessionsOf(shell, values, choice, countLost(live.warn, lost));
   const counts = await importSessions(sessions, isDry ? dryImporter(live, show) : live);
   counts.broken += lost.broken;
+  if (!isDry) await live.ledger.prune(Date.now());
   if (isJson) printJson(shell, isDry ? dryRunJson(counts, bodies) : counts);
   else shell.out(countsText(counts, isDry));
   if (signal.aborted) live.warn("stopped; a rerun goes on from here");

@@ -70,18 +70,18 @@ export function admit(
   const wanted = select([...carried, ...recalled], visible, config.recallMaxResults);
   const first = put(ledger, digestPart(ledger, digest, config), occasion, config);
   const second = put(first.ledger, recallPart(wanted, occasion, config), occasion, config);
+  const reasons: Admission["reasons"] = {};
+  if (digest.length > 0 && first.shown.length === 0) reasons.prime = "budget";
+  if (wanted.length > 0 && second.shown.length === 0) Object.assign(reasons, { search: "budget", repair: "budget" });
+  // All that was found is in view already.
+  if (wanted.length === 0 && recalled.length > 0) Object.assign(reasons, { search: "no-hits", repair: "no-hits" });
   return {
     ledger: second.ledger,
     carried: second.leftOut.filter(({ source }) => source === "trigger"),
     shown: [...first.shown, ...second.shown],
     chars: first.chars + second.chars,
     leftOut: first.leftOut.length + second.leftOut.length,
-    reasons: {
-      ...(digest.length > 0 && first.shown.length === 0 ? { prime: "budget" } : {}),
-      ...(wanted.length > 0 && second.shown.length === 0 ? { search: "budget", repair: "budget" } : {}),
-      // All that was found is in view already.
-      ...(wanted.length === 0 && recalled.length > 0 ? { search: "no-hits", repair: "no-hits" } : {}),
-    },
+    reasons,
   };
 }
 

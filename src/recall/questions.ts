@@ -28,7 +28,8 @@ export function questionsFor(
   asker: Asker,
 ): (Question | Silence)[] {
   const { config } = asker;
-  const prime: Question[] = primes(config) && !isPrimed ? [{ channel: "prime", ask: () => askDigest(asker) }] : [];
+  const prime: Question[] = [];
+  if (primes(config) && !isPrimed) prime.push({ channel: "prime", ask: () => askDigest(asker) });
   if (!recalls(config)) return prime;
   // A trigger that is asked for counts as told, and a block has to hold something.
   if (!hasRoom(ledger, config)) return [...prime, { channel: "search", reason: "budget" }];

@@ -40,18 +40,11 @@ export function noteNews(
   { at, ms, isAsked }: { at: number; ms: number; isAsked: boolean },
 ): void {
   const before = record.channels[channel];
+  const { calls = 0, recentMs = [] } = before ?? {};
   const okAt = ANSWERS.has(reason) ? at : before?.okAt;
-  const cause = isAsked ? undefined : troubleOf(before);
-  const recentMs = before?.recentMs ?? [];
-  record.channels[channel] = {
-    at,
-    ms,
-    calls: (before?.calls ?? 0) + Number(isAsked),
-    recentMs: isAsked ? [...recentMs, ms].slice(-MAX_TIMES) : recentMs,
-    ...(okAt === undefined ? {} : { okAt }),
-    ...(reason === undefined ? {} : { reason }),
-    ...(cause === undefined ? {} : { cause }),
-  };
+  const ended = { okAt, reason, at, ms };
+  if (isAsked) record.channels[channel] = { ...ended, calls: calls + 1, recentMs: [...recentMs, ms].slice(-MAX_TIMES) };
+  else record.channels[channel] = { ...ended, calls, recentMs, cause: troubleOf(before) };
 }
 
 /** Keeps an account of what was shown, and of what was not and why; the oldest go. */
@@ -64,7 +57,8 @@ export function accountLine({ shown, chars, silent }: Account): string {
   const memories = shown.length === 1 ? "1 memory" : `${shown.length} memories`;
   const what = shown.length === 0 ? "nothing recalled" : `${memories}, ${chars} characters`;
   const reasons = Object.entries(silent).map(([channel, reason]) => `${channel} ${reason}`);
-  return reasons.length === 0 ? what : `${what} (${reasons.join(", ")})`;
+  if (reasons.length === 0) return what;
+  return `${what} (${reasons.join(", ")})`;
 }
 
 /** What costs no question says nothing of the server, so the trouble before it stays beside it. */

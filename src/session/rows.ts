@@ -1,6 +1,6 @@
 // The rows of a record on disk, read with suspicion: what is whole comes back as a list of one, anything else as none.
 // What earlier versions kept otherwise is derived.
-import { asRecord } from "../base/json.ts";
+import { asRecord, asText } from "../base/json.ts";
 import { defuse } from "../base/markup.ts";
 import { isTime } from "../base/time.ts";
 import {
@@ -98,9 +98,9 @@ export function readNews([channel, raw]: [string, unknown]): [string, ChannelNew
     ms,
     calls: readCount(calls),
     recentMs: listOf(recentMs, (time) => (typeof time === "number" ? [time] : [])),
-    ...(isTime(okAt) ? { okAt } : {}),
-    ...(typeof reason === "string" ? { reason: reason as Reason } : {}),
-    ...(typeof cause === "string" ? { cause: cause as Reason } : {}),
+    okAt: isTime(okAt) ? okAt : undefined,
+    reason: asText(reason) as Reason | undefined,
+    cause: asText(cause) as Reason | undefined,
   };
   return [[channel, news]];
 }

@@ -1,7 +1,7 @@
 // What a past session becomes on the server: said safely, sent once, within the server's limits, and never in doubt.
 import assert from "node:assert/strict";
-import { rmSync, utimesSync } from "node:fs";
-import { join } from "node:path";
+import { readdirSync, rmSync, utimesSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import test, { type TestContext } from "node:test";
 import { openState } from "../../src/base/store.ts";
 import { findSessions } from "../../src/history/find.ts";
@@ -91,6 +91,36 @@ test("marks are kept for each server, and a lost state folder changes nothing on
   const before = [...server.memories.keys()];
   assert.match((await run()).out, /sent 1/);
   assert.deepEqual([...server.memories.keys()], before);
+});
+
+test("a mark is kept as long as imports come across its session, else for a year", async (t) => {
+  const { home, run } = await open(t);
+  home.session("a", ["one", "x", "two", "y"]);
+  const file = home.session("b", ["one", "x", "two", "y"]);
+  await run();
+  const folder = join(home.folder, ".cline/data/palinode/imports");
+  const marks = () =>
+    readdirSync(folder).flatMap((name) => readdirSync(join(folder, name)).map((mark) => join(name, mark)));
+  assert.deepEqual(
+    marks()
+      .map((mark) => basename(mark))
+      .sort(),
+    ["a.json", "b.json"],
+  );
+  const longAgo = new Date(Date.now() - 366 * 24 * 3600_000);
+  const age = () => {
+    for (const mark of marks()) utimesSync(join(folder, mark), longAgo, longAgo);
+  };
+  rmSync(dirname(file), { recursive: true });
+  age();
+  assert.match((await run(["--dry-run"])).out, /would send 0, unchanged 1/);
+  assert.equal(marks().length, 2);
+  age();
+  assert.match((await run()).out, /sent 0, unchanged 1/);
+  assert.deepEqual(
+    marks().map((mark) => basename(mark)),
+    ["a.json"],
+  );
 });
 
 test("a dry run prints what would be sent, asks no server and leaves no mark", async (t) => {
