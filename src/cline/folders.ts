@@ -104,7 +104,8 @@ export function clineLogFile(env: NodeJS.ProcessEnv): string {
   return join(clineDataDir(env), "logs", "cline.log");
 }
 
-function homeDir(env: NodeJS.ProcessEnv): string {
+/** Returns the home folder that Cline goes by: `HOME`, `USERPROFILE`, `HOMEDRIVE`+`HOMEPATH`, else the system's. */
+export function homeDir(env: NodeJS.ProcessEnv): string {
   const [drive, path] = [set(env, "HOMEDRIVE"), set(env, "HOMEPATH")];
   return set(env, "HOME") ?? set(env, "USERPROFILE") ?? (drive && path ? `${drive}${path}` : homedir());
 }

@@ -7,6 +7,7 @@ export {
   type ExtensionRoot,
   extensionRoots,
   globalSettingsFile,
+  homeDir,
   hubRecordFile,
   mcpSettingsFile,
   pluginFolders,

@@ -146,9 +146,9 @@ function openDesk({ cwd, env }: Shell): Desk {
 }
 
 function pause(session: Session, since: number | undefined, text: string): Reply {
-  const { cwd = "", state } = session;
-  if (!setPaused(state, cwd, since))
-    throw new MemoryError("That could not be noted: the state folder is not writable, or PALINODE_CLINE_PERSIST is 0.");
+  const { cwd = "", pauses } = session;
+  if (!setPaused(pauses, cwd, since))
+    throw new MemoryError("That could not be noted: the state folder is not writable.");
   return { data: { isPaused: since !== undefined, workspace: cwd }, text };
 }
 

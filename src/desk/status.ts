@@ -81,9 +81,9 @@ export function why(session: Session): Reply {
 }
 
 async function readStatus(session: Session, read: ReadConfig): Promise<Status> {
-  const { state, cwd, config } = session;
+  const { state, pauses, cwd, config } = session;
   const latest = latestSession(state, cwd);
-  const since = pausedSince(state, cwd);
+  const since = pausedSince(pauses, cwd);
   const problems = [...read.problems.map(({ text }) => text), ...(latest?.record.problems ?? [])];
   return {
     version: VERSION,

@@ -19,6 +19,8 @@ export interface Session {
   /** Of one channel while others are answered, such as triggers without an embedder. */
   readonly channelBreaker: (channel: Channel) => Breaker;
   readonly state: State;
+  /** Where pauses are noted, also where nothing else is kept. */
+  readonly pauses: State;
   readonly now: () => number;
   /** The host's session id; undefined where the host has none. */
   readonly id: string | undefined;
@@ -72,7 +74,8 @@ export function createSession(
   const { now } = surroundings;
   const log = createLog(context);
   const cwd = realFolder(context.cwd ?? process.cwd());
-  const state = config.persist ? openState(config.stateDir, log) : noState;
+  const pauses = openState(config.stateDir, log);
+  const state = config.persist ? pauses : noState;
   const breaker = breakerFor(config, state, surroundings);
   const client = createClient(config, (ms) => breaker.limit(ms));
   const project = projectOf(config.project, cwd, context.remoteUrls);
@@ -82,6 +85,7 @@ export function createSession(
     client,
     breaker,
     state,
+    pauses,
     now,
     project,
     cwd,
@@ -103,8 +107,8 @@ export function createSession(
 }
 
 /** Returns whether somebody paused memory in this workspace. Reads one small file. */
-export function isMuted({ state, cwd }: Session): boolean {
-  return pausedSince(state, cwd) !== undefined;
+export function isMuted({ pauses, cwd }: Session): boolean {
+  return pausedSince(pauses, cwd) !== undefined;
 }
 
 /** Starts what the first prompt will need, so that it does not wait for it. A session that is primed needs nothing. */

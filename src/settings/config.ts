@@ -47,6 +47,10 @@ export interface Config {
   readonly capture: boolean;
   /** Project slug, or "" to derive it. */
   readonly project: string;
+  /** Folders, absolute or from `~`, that memory is on in; empty: everywhere. */
+  readonly onlyIn: readonly string[];
+  /** Folders, absolute or from `~`, that memory is off in, also below the others. */
+  readonly notIn: readonly string[];
   /** Whether what was injected is kept on disk, to replay it in another process. Off: nothing at all is kept. */
   readonly persist: boolean;
   /** Folder for ledgers, undelivered captures and reasons for silence. */

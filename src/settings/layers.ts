@@ -44,8 +44,20 @@ const NAMES: ReadonlyMap<string, SettingName> = new Map(
 const FILE_NAME = "palinode.json";
 const MAX_PROBLEMS = 10;
 const MAX_NAME_CHARS = 80;
-/** A cloned repository must not be able to send prompts elsewhere, to read files, or to loosen the token's guard. */
-const NOT_FOR_WORKSPACES: ReadonlySet<string> = new Set(["apiUrl", "token", "tokenFile", "stateDir", "allowHttp"]);
+/**
+ * A cloned repository must not be able to send prompts elsewhere, to read files, to loosen the token's guard, or to say
+ * where memory is on.
+ */
+const NOT_FOR_WORKSPACES: ReadonlySet<string> = new Set([
+  "apiUrl",
+  "token",
+  "tokenFile",
+  "stateDir",
+  "persist",
+  "allowHttp",
+  "onlyIn",
+  "notIn",
+]);
 
 /** Returns the user's settings file. */
 export function userFile(env: NodeJS.ProcessEnv): string {

@@ -12,6 +12,11 @@ const PROFILES: Record<Profile, Partial<Config>> = {
   off: { injectMaxFiles: 0, recallTriggers: false, recallMaxResults: 0, capture: false, tools: false, repair: false },
 };
 
+/** Returns what a profile changes of the defaults. */
+export function profileValues(profile: Profile): Partial<Config> {
+  return PROFILES[profile];
+}
+
 /** Returns what the profile sets beside explicit settings. Those win over it, except over `off`. */
 export function fromProfile(explicit: Partial<Config>): Partial<Config> {
   const profile = explicit.recallProfile ?? SETTINGS.recallProfile.fallback;

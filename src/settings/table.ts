@@ -1,5 +1,7 @@
 // The table of settings: each one's variable, default, limits and line of help. How a value is read is values.ts.
+import { delimiter } from "node:path";
 import { type Config, PROFILE_NAMES } from "./config.ts";
+import { readFolders } from "./places.ts";
 import { projectSlug } from "./project.ts";
 import {
   clamped,
@@ -140,6 +142,18 @@ export const SETTINGS: Settings = {
     read: readProject,
     help: "project slug, of letters a to z and digits; derived from git when unset",
   },
+  onlyIn: {
+    variable: "PALINODE_CLINE_ONLY_IN",
+    fallback: [],
+    read: readFolders,
+    help: "folders, absolute or from ~, that memory is on in; elsewhere it is off",
+  },
+  notIn: {
+    variable: "PALINODE_CLINE_NOT_IN",
+    fallback: [],
+    read: readFolders,
+    help: "folders, absolute or from ~, that memory is off in",
+  },
   tools: {
     variable: "PALINODE_CLINE_TOOLS",
     fallback: true,
@@ -179,6 +193,7 @@ export function variableOf(name: SettingName): string {
 
 /** Returns a value as its variable would say it: a switch as 1 or 0. */
 export function asVariable(value: unknown): string {
+  if (Array.isArray(value)) return value.join(delimiter);
   return typeof value === "boolean" ? String(Number(value)) : String(value);
 }
 

@@ -52,10 +52,13 @@ function mendOf({ setting, file }: Problem): string {
 }
 
 /** Capture is the one channel that no profile but `off` stops. */
-function allOff({ config, sources }: ReadConfig, env: NodeJS.ProcessEnv, workspace: string): Check {
-  const key = config.recallProfile === "off" ? "recallProfile" : "capture";
-  const source = sources[key];
-  const message = `everything is switched off by ${variableOf(key)} (${source})`;
+function allOff(read: ReadConfig, env: NodeJS.ProcessEnv, workspace: string): Check {
+  const key = read.leftOutBy ?? (read.config.recallProfile === "off" ? "recallProfile" : "capture");
+  const source = read.sources[key] ?? "user file";
+  const message =
+    read.leftOutBy === undefined
+      ? `everything is switched off by ${variableOf(key)} (${source})`
+      : `memory is off in this folder by ${variableOf(key)} (${source})`;
   if (source === "user file") return failure("settings", message, editing(userFile(env)));
   if (source === "workspace file") return failure("settings", message, editing(workspaceFile(workspace)));
   return failure("settings", message, `unset ${variableOf(key)}`);

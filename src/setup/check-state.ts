@@ -49,7 +49,7 @@ function nearest(path: string): { path: string; isFolder: boolean; mode: number 
 
 /** Returns a line where memory is paused in this workspace. */
 export function checkPause({ config }: ReadConfig, workspace: string): Check[] {
-  const since = config.persist ? pausedSince(openState(config.stateDir), workspace) : undefined;
+  const since = pausedSince(openState(config.stateDir), workspace);
   if (since === undefined) return [];
   // Of a time that no calendar has, `toISOString` would throw.
   const message = `memory is paused in this workspace since ${new Date(since).toJSON()}`;

@@ -4,7 +4,7 @@ import { spawn } from "node:child_process";
 import { mkdirSync, realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { commandOutput } from "../helpers/chat.ts";
+import { commandOutput, injected } from "../helpers/chat.ts";
 import { linesLike } from "../helpers/pattern.ts";
 import {
   filesBelow,
@@ -356,9 +356,20 @@ test("a session that starts in a pause asks nothing, and what was injected befor
   assert.equal(scene.server.requests.length, asked);
 });
 
+test("a pause holds where nothing else is kept on disk", async (t) => {
+  const scene = await desk(t, { env: { PALINODE_CLINE_PERSIST: "0" } });
+  await scene.say("pause");
+  const asked = scene.server.requests.length;
+  scene.chat.say(ROLLBACK_PROMPT);
+  assert.deepEqual(injected(await scene.model()), []);
+  assert.deepEqual(scene.server.requests.slice(asked), []);
+  await scene.say("unpause");
+  scene.chat.answer("Yes.");
+  scene.chat.say(`${ROLLBACK_PROMPT} And then?`);
+  assert.notDeepEqual(injected(await scene.model()), []);
+});
+
 test("pause says so where it cannot be noted", async (t) => {
-  const kept = await desk(t, { env: { PALINODE_CLINE_PERSIST: "0" } });
-  assert.match(await kept.say("pause"), /PALINODE_CLINE_PERSIST is 0/);
   const locked = await desk(t, { env: { PALINODE_CLINE_STATE_DIR: "/proc/nowhere" } });
   assert.match(await locked.say("pause"), /the state folder is not writable/);
 });

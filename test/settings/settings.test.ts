@@ -540,3 +540,95 @@ test("the file that the token stands in is known, and without a token the one th
   assert.equal(fileOf({}, { PALINODE_API_TOKEN_FILE: "/gone" }), "/gone");
   assert.equal(fileOf({}, {}), undefined);
 });
+
+test("a workspace turns down what the user has, and never up", (t) => {
+  const user = {
+    capture: false,
+    recallMaxResults: 2,
+    recallThreshold: 0.6,
+    digest: "core",
+    tools: false,
+    repair: false,
+  };
+  const more = {
+    ...{ capture: true, recallMaxResults: 9, recallThreshold: 0.1, digest: "full", tools: true, repair: true },
+    ...{ minMessages: 1, sessionMaxChars: 60_000, recallTriggers: true, injectMaxFiles: 4 },
+  };
+  const { env, workspace } = settingsFiles(t, user, more);
+  const { config, sources, problems } = readConfig({}, env, workspace);
+  for (const [name, value] of Object.entries(user)) assert.equal(config[name as keyof Config], value, name);
+  assert.deepEqual([config.minMessages, config.sessionMaxChars, config.injectMaxFiles], [3, 24_000, 4]);
+  assert.deepEqual([sources.capture, sources.injectMaxFiles], ["user file", "workspace file"]);
+  const refused = problems.map((text) => / (\S+) asks for more than your own settings give/.exec(text)?.[1]);
+  assert.deepEqual(refused.sort(), [
+    ...[
+      "capture",
+      "digest",
+      "minMessages",
+      "recallMaxResults",
+      "recallThreshold",
+      "repair",
+      "sessionMaxChars",
+      "tools",
+    ],
+  ]);
+});
+
+test("what the user switched off stays off, whatever a workspace asks for", (t) => {
+  for (const wish of [{ recallProfile: "coding" }, { recallProfile: "investigation", capture: true }, { tools: 1 }]) {
+    const { env, workspace } = settingsFiles(t, { recallProfile: "off" }, wish);
+    const { config } = readConfig({}, env, workspace);
+    assert.equal(isActive(config), false, JSON.stringify(wish));
+    assert.equal(config.recallProfile, "off");
+  }
+});
+
+test("a workspace's profile takes channels away and adds none", (t) => {
+  const { env, workspace } = settingsFiles(t, { recallMaxResults: 2 }, { recallProfile: "investigation" });
+  const { config, sources, problems } = readConfig({}, env, workspace);
+  assert.deepEqual(
+    [config.recallMaxResults, config.recallThreshold, config.recallTriggers, config.injectMaxFiles],
+    [2, 0.5, false, 0],
+  );
+  assert.deepEqual([sources.recallProfile, sources.recallTriggers], ["workspace file", "profile"]);
+  assert.deepEqual(problems, []);
+});
+
+test("a workspace that says off is off, beside options and the environment too", (t) => {
+  const { env, workspace } = settingsFiles(t, {}, { recallProfile: "off", recallMaxResults: 5 });
+  const { config } = readConfig({ capture: true }, { ...env, PALINODE_HOOK_RECALL_MAX_RESULTS: "6" }, workspace);
+  assert.equal(isActive(config), false);
+});
+
+test("a workspace does not decide whether anything is kept on disk", (t) => {
+  const { env, workspace } = settingsFiles(t, {}, { persist: 0, onlyIn: ["/"], notIn: ["/"] });
+  const { config, problems } = readConfig({}, env, workspace);
+  assert.deepEqual([config.persist, isActive(config)], [true, true]);
+  assert.equal(problems.filter((text) => text.includes("is not for a workspace to set")).length, 3);
+});
+
+test("memory is on only in the folders that the user names, and off in those it is not for", (t) => {
+  const { env, workspace } = settingsFiles(t, undefined);
+  const home = String(env.HOME);
+  mkdirSync(join(home, "work/shop/src"), { recursive: true });
+  mkdirSync(join(home, "workshop"), { recursive: true });
+  const isOn = (user: object, folder: string): boolean => {
+    writeFileSync(join(home, ".cline/palinode.json"), JSON.stringify(user));
+    return isActive(readConfig({}, env, folder).config);
+  };
+  const only = { onlyIn: ["~/work/*"] };
+  assert.deepEqual(
+    [join(home, "work/shop/src"), join(home, "work"), join(home, "workshop"), workspace].map((at) => isOn(only, at)),
+    [true, true, false, false],
+  );
+  const both = { ...only, notIn: ["~/work/shop"] };
+  assert.deepEqual([isOn(both, join(home, "work/shop/src")), isOn(both, join(home, "work"))], [false, true]);
+  // A list that cannot be used must not switch memory on where it was not wanted.
+  assert.equal(isOn({ notIn: ["relative/folder"] }, workspace), false);
+  assert.equal(isOn({ onlyIn: [] }, workspace), true);
+  const read = readConfig({ onlyIn: [join(home, "work")] }, env, workspace);
+  assert.deepEqual(
+    [read.leftOutBy, read.config.recallProfile, read.sources.recallProfile],
+    ["onlyIn", "off", "option"],
+  );
+});
