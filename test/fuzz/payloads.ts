@@ -71,11 +71,7 @@ function contextOf(stage: Stage): unknown {
   };
 }
 
-async function callBeforeModel(
-  beforeModel: PalinodeHooks["beforeModel"],
-  talk: Talk,
-  random: Random,
-): Promise<void> {
+async function callBeforeModel(beforeModel: PalinodeHooks["beforeModel"], talk: Talk, random: Random): Promise<void> {
   const whole = payloadOf(talk, false);
   const payload = maybeSpoilt(random, whole);
   const host = hostMessagesOf(payload);

@@ -6,7 +6,7 @@ import { pathToFileURL } from "node:url";
 import { clipMiddle, weigh } from "../../../src/base/text.ts";
 import { bareWords } from "../../../src/cline/index.ts";
 import type { createPalinodePlugin } from "../../../src/plugin.ts";
-import { RECALL_TITLE, renderBlock } from "../../../src/recall/index.ts";
+import { RECALL_TITLE, renderBlock } from "../../../src/recall/block.ts";
 import { injected, sent, textOf } from "../../helpers/chat.ts";
 import { createApiCapture } from "../../helpers/host-inprocess.ts";
 import { type Memory, type Prompt, payloadOf } from "./dataset.ts";
