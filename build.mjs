@@ -19,6 +19,8 @@ const PROGRAMS = join(ROOT, ".cache/build");
 const MAX_BUNDLE_BYTES = 384 * 1024;
 /** Suites that need real parts; `npm test` leaves them out. */
 const REAL_PARTS = ["e2e", "matrix"];
+/** Programs that others start in a thread, by the path of what was built. */
+const THREADS = ["test/helpers/worker.ts", "test/bench/server.ts"];
 
 process.chdir(ROOT);
 const [task = "bundle", ...words] = process.argv.slice(2);
@@ -39,16 +41,14 @@ if (task === "bundle") {
   run(process.execPath, ["node_modules/@biomejs/biome/bin/biome", "check", "--error-on-warnings", ...words]);
 } else if (task === "test") {
   await bundle();
-  await programs();
   const options = words.filter((word) => word.startsWith("-"));
-  process.exitCode = test(testFiles(words.filter((word) => !options.includes(word))), [
-    "--test-concurrency=2",
-    ...options,
-  ]);
+  const paths = words.filter((word) => !options.includes(word));
+  await programs(paths);
+  process.exitCode = test(testFiles(paths), ["--test-concurrency=2", ...options]);
 } else if (task === "run") {
   await bundle();
-  await programs();
   const [file, ...rest] = words;
+  await programs([file]);
   run(process.execPath, ["--enable-source-maps", join(PROGRAMS, file.replace(/\.ts$/, ".js")), ...rest]);
 } else {
   console.error(`Unknown task "${task}": use one of types, lint, test, run, or none for the bundle.`);
@@ -158,12 +158,16 @@ function testFiles(paths) {
   return files.map((path) => join(PROGRAMS, path.replace(/\.ts$/, ".js")));
 }
 
-/** Builds everything under test/ so that Node 20, which refuses .ts files, can run it too. */
-async function programs() {
+/**
+ * Builds what is under test/ so that Node 20, which refuses .ts files, can run it too: all of it, or the named files and
+ * what runs in threads beside them.
+ */
+async function programs(files = []) {
+  const isWhole = files.length === 0 || files.some((path) => !path.endsWith(".ts"));
   rmSync(PROGRAMS, { recursive: true, force: true });
   mkdirSync(PROGRAMS, { recursive: true });
   await esbuild.build({
-    entryPoints: ["test/**/*.ts"],
+    entryPoints: isWhole ? ["test/**/*.ts"] : [...files, ...THREADS],
     outdir: join(PROGRAMS, "test"),
     outbase: "test",
     bundle: true,
