@@ -19,6 +19,7 @@ const FLOORS = [
 ];
 /** What every room may use is open; it has no door. */
 const OPEN = "base";
+const MAX_COLUMNS = 120;
 
 function floorOf(file: string): number {
   return FLOORS.findIndex((rooms) => rooms.includes(dirname(file)));
@@ -66,4 +67,14 @@ test("the rule names the line that breaks it", () => {
   assert.deepEqual(complaintsAbout("recall/a.ts", 'import "../capture/index.ts";'), [
     "src/recall/a.ts:1 looks up, into capture/index.ts",
   ]);
+});
+
+test("no line is wider than a page", () => {
+  const wide = ["src", "test"].flatMap((folder) =>
+    filesBelow(folder).flatMap((file) => {
+      const lines = readFileSync(join(REPOSITORY, folder, file), "utf8").split("\n");
+      return lines.flatMap((line, index) => (line.length > MAX_COLUMNS ? [`${folder}/${file}:${index + 1}`] : []));
+    }),
+  );
+  assert.deepEqual(wide, []);
 });

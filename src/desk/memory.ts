@@ -63,7 +63,7 @@ function shownPath(path: string): string {
   return safeLine(clip(path, MAX_PATH_CHARS));
 }
 
-/** Saves a memory under a name of its own, so that nothing is overwritten. Secrets are taken out. Throws `MemoryError`. */
+/** Saves a memory under a name of its own: nothing is overwritten. Secrets are taken out. Throws `MemoryError`. */
 export function save(
   session: Session,
   memory: { content: string; type?: string; title?: string; core?: boolean },

@@ -111,7 +111,8 @@ function awayLine(message: string, apiUrl: string, source: Source | undefined, e
   const fix = setting("PALINODE_API_URL", DEFAULT_API_URL, source, env);
   return failure(
     "server",
-    `${message}; check PALINODE_API_URL (${source}) and its port: the default is ${DEFAULT_API_URL}. If it is right: ${isHere ? start : "start palinode-api there"}`,
+    `${message}; check PALINODE_API_URL (${source}) and its port: the default is ${DEFAULT_API_URL}. ` +
+      `If it is right: ${isHere ? start : "start palinode-api there"}`,
     fix,
   );
 }
@@ -192,14 +193,14 @@ async function policyLines(
   const { isAllowed, reason = "no reason told" } = ("value" in answer ? answer.value : undefined) ?? {};
   if (isAllowed === true) return [ok("policy", `the server allows ${action} here`)];
   const word = reason.slice(0, 40);
-  const fix = word.endsWith("_paused")
-    ? `resume --${action}`
-    : word === "excluded_project"
-      ? `exclude-project --remove ${project}`
-      : "status";
-  return isAllowed === false
-    ? [warning("policy", `the server allows no ${action} here (${word})`, `palinode controls ${fix}`)]
-    : [];
+  if (isAllowed !== false) return [];
+  const fix = `palinode controls ${policyMend(word, action, project)}`;
+  return [warning("policy", `the server allows no ${action} here (${word})`, fix)];
+}
+
+function policyMend(reason: string, action: string, project: string): string {
+  if (reason.endsWith("_paused")) return `resume --${action}`;
+  return reason === "excluded_project" ? `exclude-project --remove ${project}` : "status";
 }
 
 function isList(answer: Answer<boolean>): answer is { value: true; ms: number } {

@@ -7,8 +7,8 @@ import { barChart, type Chart } from "./svg.ts";
 declare const REPOSITORY: string;
 
 /**
- * The harness: recorded shapes and a stand-in server. The real CLI: what Cline sent to a scripted model. The real server:
- * recorded shapes, and what palinode-api answered.
+ * The harness: recorded shapes and a stand-in server. The real CLI: what Cline sent to a scripted model. The real
+ * server: recorded shapes, and what palinode-api answered.
  */
 export type Source = "harness" | "real CLI" | "real server";
 

@@ -582,7 +582,7 @@ test("a file of anything but messages is named as lost", async (t) => {
   assert.match(out, /broken 1/);
 });
 
-test("a touched or copied task that no list dates is not sent again, and is found by when it was touched", async (t) => {
+test("a touched or copied task that no list dates is not sent again; it is found by when it was touched", async (t) => {
   const { home, run } = await open(t);
   const file = home.task(`.config/Code/${EXTENSION}`, "1700000000001", [
     { role: "user", content: "<task>\none\n</task>" },

@@ -268,8 +268,8 @@ test("a session's end always has both lists, and is found again where the server
   assert.deepEqual(texts(server, "/session-end"), [
     '{"summary":"Went well.","decisions":[],"blockers":[],"project":"shop","source":"cline-plugin","harness":"cline",' +
       '"trigger":"run_end","session_id":"s1","cwd":"/w/shop","model":"m","duration_seconds":5,"automatic":true}',
-    '{"summary":"Alone.","decisions":["d"],"blockers":[],"source":"cline-plugin","harness":"cline","trigger":"run_end",' +
-      '"session_id":"s1"}',
+    '{"summary":"Alone.","decisions":["d"],"blockers":[],"source":"cline-plugin","harness":"cline",' +
+      '"trigger":"run_end","session_id":"s1"}',
   ]);
   for (const sent of [body, plain]) {
     for (const file of filesOfSessionEnd("2026-08-22", sent)) {
