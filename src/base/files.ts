@@ -66,8 +66,8 @@ export function entryAt(path: string, { followsLinks = true } = {}): Stats | und
 }
 
 /**
- * Puts `data` at `path` so that a reader sees the old file or the new one, and makes its folder. A link is replaced, not
- * written through. Throws an `Error` with a message for the user; its cause is what the system says.
+ * Puts `data` at `path` so that a reader sees the old file or the new one, and makes its folder. A link is replaced,
+ * not written through. Throws an `Error` with a message for the user; its cause is what the system says.
  */
 export function replaceFile(path: string, data: string | Uint8Array, mode: number, folderMode = 0o777): void {
   const temporary = temporaryFor(path);
@@ -105,8 +105,8 @@ export function codeOf(error: unknown): string {
 }
 
 /**
- * Makes a folder and those above it that are missing. One at a time: Node's recursive `mkdir` never returns where a file
- * system refuses new folders as "not found", as `/proc` does. Throws what the system says.
+ * Makes a folder and those above it that are missing. One at a time: Node's recursive `mkdir` never returns where a
+ * file system refuses new folders as "not found", as `/proc` does. Throws what the system says.
  */
 export function makeFolder(folder: string, mode = 0o777): void {
   if (existsSync(folder)) return;

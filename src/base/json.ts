@@ -1,5 +1,5 @@
-// What JSON holds, before anybody has looked at it: every value from the host, the server or the disk is `unknown` until
-// one of these functions has read it.
+// What JSON holds, before anybody has looked at it: every value from the host, the server or the disk is `unknown`
+// until one of these functions has read it.
 
 /** Returns `value` as an object to look into, or an empty one. Arrays count as objects without the wanted members. */
 export function asRecord(value: unknown): Record<string, unknown> {

@@ -1,5 +1,5 @@
-// Tags in text that mean something to a host, a model or this plugin: `<private>` spans and our own blocks are taken out,
-// reserved tags are made harmless.
+// Tags in text that mean something to a host, a model or this plugin: `<private>` spans and our own blocks are taken
+// out, reserved tags are made harmless.
 import { clean, oneLine } from "./text.ts";
 
 /** Returns lines of multi-line memory text, safe and without empty lines: an empty line would end a cut block. */
@@ -27,8 +27,8 @@ export function dropPrivate(text: string): string {
 }
 
 /**
- * Returns text without the blocks this plugin makes: whole ones and what is nested in them, and cut ones up to the first
- * empty line, since ours never hold one. Words that only mention the tag stay.
+ * Returns text without the blocks this plugin makes: whole ones and what is nested in them, and cut ones up to the
+ * first empty line, since ours never hold one. Words that only mention the tag stay.
  */
 export function stripOurBlocks(text: string): string {
   const { starts, endOf } = findBlocks(text);
@@ -65,15 +65,15 @@ function endOfCutBlock(text: string, start: number): number {
 }
 
 /**
- * Removes `<tag …>…</tag>` spans with all that is nested in them. One that is never closed runs to the end where `toEnd`
- * says so, else to the last closing tag that it does have, if any.
+ * Removes `<tag …>…</tag>` spans with all that is nested in them. One that is never closed runs to the end where
+ * `toEnd` says so, else to the last closing tag that it does have, if any.
  */
 export function dropSpans(text: string, tag: string, toEnd: boolean): string {
   let kept = "";
   let from = 0;
   let depth = 0;
-  for (const { 0: found, index } of text.matchAll(new RegExp(`</?${tag}(?:\\s[^<>]*)?>`, "gi"))) {
-    if (!found.startsWith("</")) {
+  for (const { 0: match, index } of text.matchAll(new RegExp(`</?${tag}(?:\\s[^<>]*)?>`, "gi"))) {
+    if (!match.startsWith("</")) {
       if (depth === 0) {
         kept += text.slice(from, index);
         from = index;
@@ -81,7 +81,7 @@ export function dropSpans(text: string, tag: string, toEnd: boolean): string {
       depth += 1;
     } else if (depth > 0) {
       depth -= 1;
-      from = index + found.length;
+      from = index + match.length;
     }
   }
   return depth > 0 && toEnd ? kept : kept + text.slice(from);
@@ -114,7 +114,7 @@ const RESERVED_TAGS = [
   "user",
 ].join("|");
 
-/** What makes an opening bracket dangerous, in readable form: a reserved tag, `<|special|>` tokens, also cut ones, `[SYSTEM]`. */
+/** What makes an opening bracket dangerous, in readable form: a reserved tag, a `<|special|>` token, also a cut one. */
 const TAG_NAME = new RegExp(`^(?:(?:\\w{1,16}:)?(?:${RESERVED_TAGS})(?!\\w)|\\|)`, "i");
 
 const REMINDER = /^SYSTEM\b/i;

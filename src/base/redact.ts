@@ -51,7 +51,8 @@ const ISSUED_TOKENS = new RegExp(
     "\\d{8,10}:AA[\\w-]{30,999}",
     "AGE-SECRET-KEY-1\\w{20,999}",
     "sk-(?:ant|proj|or-v1)-[\\w-]{20,999}",
-    // Model providers. `sk-` also ends words (`task-…`) and starts names (`sk-learn-…`): a long part has to have a digit.
+    // Model providers. `sk-` also ends words (`task-…`) and starts names (`sk-learn-…`): a long part has to have a
+    // digit.
     "(?<![A-Za-z0-9](?<!\\\\[nrt]|\\[[\\d;]{0,9}m))sk-(?:\\w{1,20}-){0,5}(?=\\w{0,60}\\d)\\w{16,999}[\\w-]*",
     "hf_\\w{20,999}",
     "gsk_\\w{20,999}",
@@ -70,11 +71,11 @@ const QUOTE = "\\\\{0,7}[\"'`]";
 // To the same quote, unless that is escaped once more, or to the end of the line. The group is named for its reference.
 const QUOTED = `(?<quote>${QUOTE})[^\\n]*?(?:(?<!\\\\)\\k<quote>|(?=\\n)|$)`;
 const BARE = "[^\\s\"'`<>]+";
+/** In plain quotes, closed or not. */
+const IN_QUOTES = `"[^"\\n]*"?|'[^'\\n]*'?`;
 /** A value as a shell puts words together (`ab"cd"`): parts touch, and there is no punctuation where they do. */
-const VALUE = new RegExp(
-  `(?:${QUOTED}|${BARE})(?:(?<![,;:&|=(\\[{\\\\])(?=["']?[^\\s"'\`,;:&|)\\]}<>\\\\])(?:"[^"\\n]*"?|'[^'\\n]*'?|${BARE}))*`,
-  "y",
-);
+const TOUCH = "(?<![,;:&|=(\\[{\\\\])(?=[\"']?[^\\s\"'`,;:&|)\\]}<>\\\\])";
+const VALUE = new RegExp(`(?:${QUOTED}|${BARE})(?:${TOUCH}(?:${IN_QUOTES}|${BARE}))*`, "y");
 
 /** What stands between a name and its value: `NAME=`, `"name": `, `name => "`, `name := `, `<name>…</`. */
 const LINK = `(?:${QUOTE})?\\]?[ \\t]*(?:=>(?=[ \\t]*["'])|:=|=(?![=>])|:(?!:)|>(?=[^\\s<>]{1,400}</))[ \\t]*`;
@@ -98,67 +99,77 @@ const SHOUTED_KEY = /[A-Z0-9]_KEY(?![A-Z])/;
 const ABOUT_SECRETS = /_(?:url|uri|endpoint|path|file|name|type|count|limit|budget|usage|ttl)$/;
 
 const NUMBER = /^["']?\d[\d.,]{0,14}[kKM%]?(?![\w-])/;
-/** Types and constants: code that only names a secret. */
-const NO_SECRET =
-  /^(?:string|str|number|int|bool(?:ean)?|bytes|any|unknown|null|none|undefined|true|false|optional|promise)(?![^\s,;)\]}<|&[])/i;
+// Types and constants: code that only names a secret.
+const TYPES = "string|str|number|int|bool(?:ean)?|bytes|any|unknown|optional|promise";
+const CONSTANTS = "null|none|undefined|true|false";
+const NO_SECRET = new RegExp(`^(?:${TYPES}|${CONSTANTS})(?![^\\s,;)\\]}<|&[])`, "i");
 const FOLDER = /^["']?(?:[/~.]|[A-Za-z]:)/;
 /** A word with something that prose seldom has. */
 const UNLIKE_PROSE = /^(?:\\{0,7}["'`]|\S{0,100}[\d!@#$%^&*+/=])/;
 /** As much of a value as is looked at to decide. */
 const MAX_LOOK_CHARS = 120;
 
-/** Secrets that are told by the words around them, each with what stays. */
-const TOLD: readonly (readonly [RegExp, string])[] = [
+type Rule = readonly [pattern: RegExp, replacement: string];
+
+/** Returns a rule that takes out what `secret` matches where `before`, which stays, leads up to it. */
+function rule(before: string, secret: string, flags = "g"): Rule {
+  return [new RegExp(`(${before})${secret}`, flags), `$1${MARK}`];
+}
+
+const BLANKS = "[ \\t]{1,9}";
+/** What may close the name of a header, in JSON. */
+const NAME_END = "(?:\\\\{0,7}[\"'])?[ \\t]*";
+const VALUE_START = `[ \\t]*(?:${QUOTE})?`;
+/** From the name of a program to an option of it. */
+const TO_OPTION = "\\b[^\\n|;&]{0,200}?[ \\t]";
+const SHELL_WORD = `(?:${IN_QUOTES}|[^\\s"']{1,400})`;
+const USER_OPTION = "(?:^|\\s)(?:-u|--(?:proxy-)?user)[ \\t=]{0,9}";
+const SECRET_SETTING = "(?:token|passw(?:or)?d|secret|(?:api|access|private|auth)[_-]?key)";
+const SECRET_IN_PROSE = "(?:password|passphrase|passcode|token|secret|api key|access key)";
+
+/** Secrets that show by what stands around them. */
+const SHOWN_BY_CONTEXT: readonly Rule[] = [
   // scheme://user:password@host, and https://token@host
   [/\b([a-z][a-z0-9+.-]{1,20}:\/\/)[^\s/@:"'<>]{0,200}:[^\s/"'<>]{1,400}@/gi, `$1${MARK}@`],
   [/(https?:\/\/)[^\s/@:"'<>]{16,400}@/gi, `$1${MARK}@`],
   // The header, with a scheme or without
-  [
-    /(authorization(?:\\{0,7}["'])?[ \t]*[:=][ \t]*(?:\\{0,7}["'`])?)(?:(?:bearer|basic|token|digest|apikey)[ \t]+)?[^\s"'`,\\]+/gi,
-    `$1${MARK}`,
-  ],
+  rule(
+    `authorization${NAME_END}[:=]${VALUE_START}`,
+    "(?:(?:bearer|basic|token|digest|apikey)[ \\t]+)?[^\\s\"'`,\\\\]+",
+    "gi",
+  ),
   // Cookies, and signatures in addresses
-  [/((?:set-)?cookie(?:\\{0,7}["'])?[ \t]*:[ \t]*(?:\\{0,7}["'`])?)[^\s"'`\\][^\n"'`\\]{0,4000}/gi, `$1${MARK}`],
-  [/([?&](?:sig|signature|x-amz-signature)=)[^\s&"'`<>]{8,999}/gi, `$1${MARK}`],
+  rule(`(?:set-)?cookie${NAME_END}:${VALUE_START}`, "[^\\s\"'`\\\\][^\\n\"'`\\\\]{0,4000}", "gi"),
+  rule("[?&](?:sig|signature|x-amz-signature)=", "[^\\s&\"'`<>]{8,999}", "gi"),
   // mysql -pPASSWORD: the flag and its value are one word
-  [/(\b(?:mysql|mysqldump|mysqladmin|mariadb)\b[^\n|;&]{0,200}?[ \t]-p)[^\s"']{3,200}/g, `$1${MARK}`],
+  rule(`\\b(?:mysql|mysqldump|mysqladmin|mariadb)${TO_OPTION}-p`, "[^\\s\"']{3,200}"),
   // Programs whose short flag takes a password
-  [
-    /(\b(?:sshpass|redis-cli|(?:docker|podman)[ \t]+login)\b[^\n|;&]{0,200}?[ \t]-[pa][ \t]?)(?:"[^"\n]*"?|'[^'\n]*'?|[^\s"']{1,400})/g,
-    `$1${MARK}`,
-  ],
-  [
-    /(\bgh[ \t]+secret[ \t]+set\b[^\n|;&]{0,200}?[ \t](?:--body|-b)[ \t=]{1,9})(?:"[^"\n]*"?|'[^'\n]*'?|[^\s"']{1,400})/g,
-    `$1${MARK}`,
-  ],
+  rule(`\\b(?:sshpass|redis-cli|(?:docker|podman)[ \\t]+login)${TO_OPTION}-[pa][ \\t]?`, SHELL_WORD),
+  rule(`\\bgh[ \\t]+secret[ \\t]+set${TO_OPTION}(?:--body|-b)[ \\t=]{1,9}`, SHELL_WORD),
   // aws configure set aws_secret_access_key VALUE
-  [
-    /(\b(?:set|config)[ \t]{1,9}(?:--[\w-]{1,40}[ \t]{1,9}){0,3}\S{0,100}(?:token|passw(?:or)?d|secret|(?:api|access|private|auth)[_-]?key)\w{0,20}[ \t]{1,9})(?=\S{0,100}[\d!@#$%^&*+/=])["']?[^\s"']{4,400}/gi,
-    `$1${MARK}`,
-  ],
+  rule(
+    `\\b(?:set|config)${BLANKS}(?:--[\\w-]{1,40}${BLANKS}){0,3}\\S{0,100}${SECRET_SETTING}\\w{0,20}${BLANKS}`,
+    "(?=\\S{0,100}[\\d!@#$%^&*+/=])[\"']?[^\\s\"']{4,400}",
+    "gi",
+  ),
   // curl -u user:password; numbers are ids (`docker run -u 1000:1000`)
-  [/((?:^|\s)(?:-u|--(?:proxy-)?user)[ \t=]{0,9}(["'])[^\s:"']{1,100}:)[^\n]*?(?=\2|\n|$)/g, `$1${MARK}`],
-  [
-    /((?:^|\s)(?:-u|--(?:proxy-)?user)[ \t=]{0,9}(?!\d{1,9}:\d)[^\s:"']{1,100}:)(?!\/\/)(?:"[^"\n]*"?|'[^'\n]*'?|[^\s"']+)/g,
-    `$1${MARK}`,
-  ],
+  rule(`${USER_OPTION}(["'])[^\\s:"']{1,100}:`, "[^\\n]*?(?=\\2|\\n|$)"),
+  rule(`${USER_OPTION}(?!\\d{1,9}:\\d)[^\\s:"']{1,100}:`, `(?!\\/\\/)(?:${IN_QUOTES}|[^\\s"']+)`),
 ];
-const SPOKEN: readonly (readonly [RegExp, string])[] = [
+/** The same in prose, for what is left. */
+const SHOWN_BY_WORDS: readonly Rule[] = [
   [/\b(bearer|basic)[ \t]{1,9}(?=[^\s"']{0,200}\d|[^\s"']{24})[\w.~+/=-]{8,9999}/gi, `$1 ${MARK}`],
   // "the password is …": without a digit it would be prose
-  [
-    /\b((?:password|passphrase|passcode|token|secret|api key|access key)[ \t]{1,9}(?:is|was)[:=]?[ \t]{1,9}["'`]?)(?=\S{0,100}\d)[^\s"'`]{6,999}/gi,
-    `$1${MARK}`,
-  ],
+  rule(`\\b${SECRET_IN_PROSE}${BLANKS}(?:is|was)[:=]?${BLANKS}["'\`]?`, "(?=\\S{0,100}\\d)[^\\s\"'`]{6,999}", "gi"),
 ];
 
 /** Returns `text` with secrets replaced by `[redacted]`. Linear; never throws. */
 export function redact(text: string): string {
   let safe = text.replace(PRIVATE_KEY, MARK);
   if (safe.includes("PRIVATE KEY")) safe = safe.replace(PRIVATE_KEY_TAIL, MARK);
-  for (const [pattern, kept] of TOLD) safe = safe.replace(pattern, kept);
+  for (const [pattern, replacement] of SHOWN_BY_CONTEXT) safe = safe.replace(pattern, replacement);
   safe = redactNamed(safe).replace(ISSUED_TOKENS, MARK);
-  for (const [pattern, kept] of SPOKEN) safe = safe.replace(pattern, kept);
+  for (const [pattern, replacement] of SHOWN_BY_WORDS) safe = safe.replace(pattern, replacement);
   return safe;
 }
 
@@ -174,7 +185,8 @@ function redactNamed(text: string): string {
     VALUE.lastIndex = start;
     if (!VALUE.test(text)) continue;
     kept += text.slice(from, start) + MARK;
-    from = NAMED.lastIndex = VALUE.lastIndex;
+    from = VALUE.lastIndex;
+    NAMED.lastIndex = from;
   }
   return kept + text.slice(from);
 }

@@ -5,13 +5,22 @@ import { createHash } from "node:crypto";
 export const CUT_MARK = "… [cut]";
 
 const LINE_BREAKS = /\r\n?|[\u2028\u2029\u0085]/g;
-// Control characters except tab and newline, then the invisible ones that can hide or reorder text.
-const INVISIBLE =
-  /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F\u00AD\u061C\u180E\u200B\u200E\u200F\u202A-\u202E\u2060-\u206F\uFEFF\uFFF9-\uFFFB\u{E0000}-\u{E007F}]/gu;
-// Joiners and variation selectors belong in emoji and in some scripts, never beside markup or Latin letters. (A run is
-// looked at from its start only: from every place in it, time would grow with the square.)
-const JOINERS_IN_MARKUP =
-  /(?<=[<>/\w-])[\u200C\u200D\uFE00-\uFE0F]+|(?<![\u200C\u200D\uFE00-\uFE0F])[\u200C\u200D\uFE00-\uFE0F]+(?=[<>/\w-])/g;
+
+/** Control characters, but for tab and newline. */
+const CONTROLS = "\\u0000-\\u0008\\u000B\\u000C\\u000E-\\u001F\\u007F-\\u009F";
+/** Characters without width, which can hide in a word. */
+const ZERO_WIDTH = "\\u00AD\\u180E\\u200B\\u2060-\\u206F\\uFEFF";
+/** Marks that change the direction of reading, which can reorder text. */
+const DIRECTIONS = "\\u061C\\u200E\\u200F\\u202A-\\u202E";
+/** Marks of annotations, and the tags that spell text nobody sees. */
+const HIDDEN_TEXT = "\\uFFF9-\\uFFFB\\u{E0000}-\\u{E007F}";
+const INVISIBLE = new RegExp(`[${CONTROLS}${ZERO_WIDTH}${DIRECTIONS}${HIDDEN_TEXT}]`, "gu");
+
+/** Joiners and variation selectors belong in emoji and in some scripts, never beside markup or Latin letters. */
+const JOINERS = "[\\u200C\\u200D\\uFE00-\\uFE0F]";
+const MARKUP = "[<>/\\w-]";
+// A run is looked at from its start only: from every place in it, time would grow with the square.
+const JOINERS_IN_MARKUP = new RegExp(`(?<=${MARKUP})${JOINERS}+|(?<!${JOINERS})${JOINERS}+(?=${MARKUP})`, "g");
 
 /** Scripts that pack a word into few characters, with the marks of their words, and full-width punctuation. */
 const DENSE = /[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Hangul}\uFF01-\uFF20]/u;

@@ -16,8 +16,8 @@ export function isTime(value: unknown): value is number {
 }
 
 /**
- * Returns what `work` resolves to, or undefined when it takes longer than `ms` milliseconds. The work goes on. Leaves no
- * timer behind. Rejects when the work does within the limit; a later rejection is swallowed.
+ * Returns what `work` resolves to, or undefined when it takes longer than `ms` milliseconds. The work goes on. Leaves
+ * no timer behind. Rejects when the work does within the limit; a later rejection is swallowed.
  */
 export async function within<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;

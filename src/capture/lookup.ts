@@ -8,8 +8,8 @@ interface Limits {
 }
 
 /**
- * Returns whether the server has a capture that was sent at epoch milliseconds `sentAt`: in the file that is named after
- * its summary, else in the day's notes. With a `reason` that is not known. Never rejects.
+ * Returns whether the server has a capture that was sent at epoch milliseconds `sentAt`: in the file that is named
+ * after its summary, else in the day's notes. With a `reason` that is not known. Never rejects.
  */
 export async function lookUp(
   client: Client,

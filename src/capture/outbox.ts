@@ -1,5 +1,5 @@
-// Captures on their way to the server. Each is a file before it is sent and is removed when the server has it, so that a
-// process may end at any moment. `tails/` holds what a running session would still say; `queue/` what is to be sent.
+// Captures on their way to the server. Each is a file before it is sent and is removed when the server has it, so that
+// a process may end at any moment. `tails/` holds what a running session would still say; `queue/` what is to be sent.
 import { isAlive } from "../base/process.ts";
 import type { State } from "../base/store.ts";
 import { type Client, PalinodeError, type Reason, reasonOf, recordSession } from "../server/index.ts";

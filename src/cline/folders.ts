@@ -4,7 +4,10 @@ import { homedir } from "node:os";
 import { delimiter, join } from "node:path";
 import { realFolder } from "../base/files.ts";
 
-/** Returns Cline's folder: `CLINE_DIR`, else `.cline` in the home of `HOME`, `USERPROFILE`, `HOMEDRIVE`+`HOMEPATH` or the system. */
+/**
+ * Returns Cline's folder: `CLINE_DIR`, else `.cline` in the home folder, which is `HOME`, `USERPROFILE`,
+ * `HOMEDRIVE`+`HOMEPATH` or what the system says.
+ */
 export function clineDir(env: NodeJS.ProcessEnv): string {
   return set(env, "CLINE_DIR") ?? join(homeDir(env), ".cline");
 }
@@ -14,7 +17,10 @@ export function clineDataDir(env: NodeJS.ProcessEnv): string {
   return set(env, "CLINE_DATA_DIR") ?? join(clineDir(env), "data");
 }
 
-/** Returns where the CLI and SDK keep sessions: `PALINODE_CLINE_ROOT` for reading elsewhere, `CLINE_SESSION_DATA_DIR`, else `sessions` in the data folder. */
+/**
+ * Returns where the CLI and SDK keep sessions: `PALINODE_CLINE_ROOT` for reading elsewhere, `CLINE_SESSION_DATA_DIR`,
+ * else `sessions` in the data folder.
+ */
 export function clineSessionsDir(env: NodeJS.ProcessEnv): string {
   return set(env, "PALINODE_CLINE_ROOT") ?? set(env, "CLINE_SESSION_DATA_DIR") ?? join(clineDataDir(env), "sessions");
 }
@@ -38,8 +44,8 @@ const SERVERS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns where the editor extension may keep tasks: the list in `PALINODE_CLINE_ROOTS`, else every known place. Those of
- * other systems are looked at too: homes are shared and mounted.
+ * Returns where the editor extension may keep tasks: the list in `PALINODE_CLINE_ROOTS`, else every known place. Those
+ * of other systems are looked at too: homes are shared and mounted.
  */
 export function extensionRoots(env: NodeJS.ProcessEnv): ExtensionRoot[] {
   const given = set(env, "PALINODE_CLINE_ROOTS")

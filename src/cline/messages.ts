@@ -1,7 +1,7 @@
-// The shapes of Cline that the plugin reads, and nothing else of them. Everything from the host is `unknown` until one of
-// these functions has looked at it: payloads come from other versions, other plugins and other processes.
-// Source: @cline/shared 0.0.86 (agent.d.ts, agents/types.d.ts), and the recordings under test/recordings.
-import { asRecord, asText, textOf } from "../base/json.ts";
+// The shapes of Cline that the plugin reads, and nothing else of them. Everything from the host is `unknown` until one
+// of these functions has looked at it: payloads come from other versions, other plugins and other processes. Source:
+// @cline/shared 0.0.86 (agent.d.ts, agents/types.d.ts), and the recordings under test/recordings.
+import { asRecord, asText, parseJson, textOf } from "../base/json.ts";
 import { isTime } from "../base/time.ts";
 
 /** A message as the host hands it over. Members are unknown: read them through the functions below. */
@@ -32,7 +32,7 @@ interface Logger {
   log?: (message: string) => void;
 }
 
-/** What `setup` learns about a session; each part may be missing (the CLI's sandbox gives no logger, cwd or onDispose). */
+/** What `setup` learns about a session; parts may be missing (the CLI's sandbox gives no logger, cwd or onDispose). */
 export interface SetupContext {
   readonly sessionId: string | undefined;
   readonly cwd: string | undefined;
@@ -137,10 +137,5 @@ export function createdAtOf(message: Message | undefined): number | undefined {
 }
 
 function parsed(output: unknown): unknown {
-  if (typeof output !== "string" || !/^\s*[[{]/.test(output)) return output;
-  try {
-    return JSON.parse(output);
-  } catch {
-    return output;
-  }
+  return typeof output === "string" && /^\s*[[{]/.test(output) ? (parseJson(output) ?? output) : output;
 }

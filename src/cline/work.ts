@@ -1,5 +1,5 @@
-// What was done in a session, by what its tools reported: commands with their exit codes, files read and edited, errors.
-// Shared by captures and by the reading of past sessions; how it is worded is theirs.
+// What was done in a session, by what its tools reported: commands with their exit codes, files read and edited,
+// errors. Shared by captures and by the reading of past sessions; how it is worded is theirs.
 import { asRecord, asText } from "../base/json.ts";
 import { type Message, type ToolResult, textsOf, toolCallsOf, toolResultsOf } from "./messages.ts";
 
@@ -25,7 +25,10 @@ interface Work {
 const EDITS = /^(?:editor|write_to_file|replace_in_file|edit_file|write_file)$/;
 const READS = /^read_files?$/;
 const RUNS = /^(?:run_commands|execute_command)$/;
-/** Every spelling that the host takes for a path. Source: @cline/core 0.0.86, tools/schemas.d.ts; `absolutePath` is the extension's. */
+/**
+ * Every spelling that the host takes for a path; `absolutePath` is the extension's. Source: @cline/core 0.0.86,
+ * tools/schemas.d.ts.
+ */
 const PATH_KEYS = ["path", "file_path", "filePath", "absolutePath", "files", "paths", "file_paths"];
 
 /** One thing that a result tells of: an entry of the host's list, or the whole of any other result. */
@@ -42,28 +45,35 @@ interface Entry {
 /** Returns what was done in a transcript. Never throws. */
 export function workOf(transcript: readonly Message[]): Work {
   const calls = new Map(transcript.flatMap(toolCallsOf).map((call) => [call.id, call]));
-  const outcomes: Outcome[] = [];
-  const [read, edited, errors] = [new Set<string>(), new Set<string>(), new Set<string>()];
-  for (const result of transcript.flatMap(toolResultsOf)) {
+  const works = transcript.flatMap(toolResultsOf).map((result) => {
     // The extension's results do not name their tool.
     const { name, input } = calls.get(result.id) ?? { name: result.name, input: undefined };
-    const entries = entriesOf(result);
-    for (const outcome of outcomesOf(result, entries, RUNS.test(name), input)) outcomes.push(outcome);
-    const failed = entries.filter((entry) => entry.isFailed);
-    // Of a command the exit code says enough.
-    failed
-      .filter(({ exitCode }) => !RUNS.test(name) || exitCode === undefined)
-      .forEach(({ error, text }) => errors.add(error ?? text));
-    if (failed.length === entries.length) continue;
-    editedFiles(name, input).forEach((file) => edited.add(file));
-    const lost = new Set(failed.map(({ query }) => query));
-    if (READS.test(name))
-      pathsIn(input)
-        .filter((path) => !lost.has(path))
-        .forEach((path) => read.add(path));
-  }
-  errors.delete("");
-  return { outcomes, read: [...read], edited: [...edited], errors: [...errors] };
+    return workIn(result, name, input);
+  });
+  const all = (member: "read" | "edited" | "errors") => [...new Set(works.flatMap((work) => work[member]))];
+  return {
+    outcomes: works.flatMap(({ outcomes }) => outcomes),
+    read: all("read"),
+    edited: all("edited"),
+    errors: all("errors").filter((error) => error !== ""),
+  };
+}
+
+/** What one call did, by its result; a path or an error may come more than once. */
+function workIn(result: ToolResult, tool: string, input: unknown): Work {
+  const isCommand = RUNS.test(tool);
+  const entries = entriesOf(result);
+  const failed = entries.filter((entry) => entry.isFailed);
+  const isLost = failed.length === entries.length;
+  const lost = new Set(failed.map(({ query }) => query));
+  // Of a command the exit code says enough.
+  const unexplained = failed.filter(({ exitCode }) => !isCommand || exitCode === undefined);
+  return {
+    outcomes: outcomesOf(result, entries, isCommand, input),
+    read: !isLost && READS.test(tool) ? pathsIn(input).filter((path) => !lost.has(path)) : [],
+    edited: isLost ? [] : editedFiles(tool, input),
+    errors: unexplained.map(({ error, text }) => error ?? text),
+  };
 }
 
 /** Returns whether a tool call failed as a whole. */
@@ -86,16 +96,16 @@ const ENTRY_KEYS = /^(?:query|result|error|message|success|content|isError|type|
 
 function toEntry(raw: unknown, isCallFailed: boolean): Entry {
   const { query, result, error, message, success, content, text, isError } = asRecord(raw);
-  const told = Object.keys(asRecord(raw)).every((key) => ENTRY_KEYS.test(key)) ? asText(error) : undefined;
-  const parts = textsOf({ content: Array.isArray(raw) ? raw : Array.isArray(content) ? content : [] });
-  const said = [raw, error, result, message, text, ...parts].flatMap((part) => asText(part) ?? []).join("\n");
+  const ownError = Object.keys(asRecord(raw)).every((key) => ENTRY_KEYS.test(key)) ? asText(error) : undefined;
+  const parts = textsOf({ content: [raw, content].find(Array.isArray) });
+  const words = [raw, error, result, message, text, ...parts].flatMap((part) => asText(part) ?? []).join("\n");
   const isGood = success === true;
   return {
     query: asText(query),
-    error: told,
-    text: said,
-    exitCode: isGood ? 0 : exitCodeOf(said),
-    isFailed: success === false || (!isGood && (isCallFailed || isError === true || told !== undefined)),
+    error: ownError,
+    text: words,
+    exitCode: isGood ? 0 : exitCodeOf(words),
+    isFailed: success === false || (!isGood && (isCallFailed || isError === true || ownError !== undefined)),
   };
 }
 
@@ -105,8 +115,8 @@ function outcomesOf({ output }: ToolResult, entries: readonly Entry[], isCommand
       query === undefined ? [] : [{ query, isCommand, isFailed, exitCode }],
     );
   const { command, commands } = asRecord(input);
-  const named = asText(command) === undefined ? (Array.isArray(commands) ? commands : [commands]) : [command];
-  const queries = named.flatMap((entry) => asText(entry) ?? asText(asRecord(entry).command) ?? []);
+  const list: unknown[] = asText(command) === undefined ? [commands].flat() : [command];
+  const queries = list.flatMap((entry) => asText(entry) ?? asText(asRecord(entry).command) ?? []);
   const whole = queries.length === 1 ? entries[0] : undefined;
   return queries.map((query) => ({
     query,

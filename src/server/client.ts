@@ -1,5 +1,5 @@
-// The one caller of `fetch`. Every way in which a server can fail is one error with a reason code; bodies are handed on as
-// `unknown`, and `routes` reads them.
+// The one caller of `fetch`. Every way in which a server can fail is one error with a reason code; bodies are handed on
+// as `unknown`, and `routes` reads them.
 import { isIP } from "node:net";
 import type { Config } from "../settings/index.ts";
 import { PalinodeError, palinodeErrorOf, refusalOf } from "./failure.ts";

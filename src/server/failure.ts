@@ -46,7 +46,7 @@ export class PalinodeError extends Error {
     this.#serverWords = serverWords;
   }
 
-  /** What the server said, which may echo what was sent: for whoever sent it by hand. Private, so that no log shows it. */
+  /** What the server said, which may echo what was sent: for whoever sent it. Private, so that no log shows it. */
   get serverWords(): string | undefined {
     return this.#serverWords;
   }
@@ -88,7 +88,9 @@ function named(reason: Reason, codes: readonly string[]): [string, Reason][] {
   return codes.map((code) => [code, reason]);
 }
 
-/** Returns what an answer with any other status than 2xx comes to. No message has a word of `body` but what is listed. */
+/**
+ * Returns what an answer with any other status than 2xx comes to. No message quotes `body`, but for a few known words.
+ */
 export function refusalOf(route: string, status: number, body: string | undefined, token: string): PalinodeError {
   if (status === 401) return new PalinodeError(route, "unauthorized", status);
   if (status === 403) return new PalinodeError(route, "denied", status, { detail: policyWordIn(body) });

@@ -68,7 +68,9 @@ export interface Resolution {
   readonly count: number;
 }
 
-/** Returns what holds now by memory; undefined where the server has no such route, before 0.20 (palinode-api.md, 2.11). */
+/**
+ * Returns what holds now by memory; undefined where the server has no such route, before 0.20 (palinode-api.md 2.11).
+ */
 export async function resolveQuery(
   asker: Askable,
   request: { query: string; sessionId: string; maxItems: number; maxChars: number },

@@ -55,8 +55,8 @@ export interface Permission {
 }
 
 /**
- * Returns whether the server's policy allows what nobody asked for by hand; undefined where it has none, before 0.21. It
- * takes no `cwd` that holds a link for one (palinode-api.md, 2.12).
+ * Returns whether the server's policy allows what nobody asked for by hand; undefined where it has none, before 0.21.
+ * It takes no `cwd` that holds a link for one (palinode-api.md, 2.12).
  */
 export async function checkControls(
   asker: Askable,

@@ -32,7 +32,7 @@ export interface SaveReceipt {
   readonly isIndexed: boolean;
 }
 
-/** Saves a memory. What else may answer at this address gives no receipt: that is a `bad-response` (palinode-api.md, 2.10). */
+/** Saves a memory. What gives no receipt is not Palinode: that is a `bad-response` (palinode-api.md, 2.10). */
 export async function saveMemory(
   client: Pick<Client, "post">,
   request: SaveRequest,
@@ -83,8 +83,8 @@ export function sessionEndBody(session: SessionEnd): SessionEndBody {
 }
 
 /**
- * Stores a session's end; a second time, it is stored twice (palinode-api.md, 3.4). Returns whether the answer is a receipt:
- * something else may be at this address.
+ * Stores a session's end; a second time, it is stored twice (palinode-api.md, 3.4). Returns whether the answer is a
+ * receipt: something else may be at this address.
  */
 export async function recordSession(client: Client, body: SessionEndBody, limits?: Limits): Promise<boolean> {
   const receipt = await client.post(SESSION_END, body, limits);

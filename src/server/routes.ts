@@ -1,6 +1,6 @@
-// What the routes share. Each is asked in one place, by one function: `routes-search`, `routes-files`, `routes-state` and
-// `routes-write` alone know what the server calls things (palinode-api.md). Requests go in with our names; answers come out
-// in rows that are read defensively. All throw `PalinodeError` and nothing else.
+// What the routes share. Each is asked in one place, by one function: `routes-search`, `routes-files`, `routes-state`
+// and `routes-write` alone know what the server calls things (palinode-api.md). Requests go in with our names; answers
+// come out in rows that are read defensively. All throw `PalinodeError` and nothing else.
 import { asRecord } from "../base/json.ts";
 import type { Client, Limits } from "./client.ts";
 import { PalinodeError } from "./failure.ts";
@@ -19,8 +19,8 @@ export interface Askable {
 }
 
 /**
- * Returns the answer, or undefined where the server has no such route: an older one says 404 to that, and 405 where it has
- * another one of that name.
+ * Returns the answer, or undefined where the server has no such route: an older one says 404 to that, and 405 where it
+ * has another one of that name.
  */
 export async function postIfThere(
   { client, missingRoutes }: Askable,
