@@ -268,7 +268,7 @@ test("unpause ends a pause, and so does resume, as it was called", async (t) => 
   assert.deepEqual(server.saved, []);
 });
 
-test("a pause from a shell mutes the running session, and unpause there ends it; resume there is another verb", async (t) => {
+test("pause in a shell mutes the running session, and unpause ends that; resume there is another verb", async (t) => {
   const scene = await desk(t);
   const { code, out } = await scene.shell(["pause", "--json"]);
   assert.deepEqual([code, JSON.parse(out)], [0, { isPaused: true, workspace: scene.cwd }]);

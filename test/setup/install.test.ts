@@ -53,7 +53,7 @@ test("install goes where CLINE_DIR says, and with --project into the project", a
   assert.deepEqual(readFileSync(join(home.workspace, ".cline/plugins/palinode.js")), BYTES);
 });
 
-test("below a repository's root install goes into the root's plugins, where Cline looks, and uninstall finds it", async (t) => {
+test("below a repository's root install goes to the root, where Cline looks, and uninstall finds it", async (t) => {
   const home = createHome(t);
   home.write("workspace/.git/HEAD", "ref: refs/heads/main\n");
   const below = dirname(home.write("workspace/packages/api/a.ts", ""));
