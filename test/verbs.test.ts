@@ -29,7 +29,7 @@ async function run(...args: string[]): Promise<{ code: number; out: string; err:
   return { code, ...texts };
 }
 
-test("help names each verb once, with what it takes and what it is for, in 80 columns", async () => {
+test("help names each verb once, with what it takes and what it is for, and fits 80 columns", async () => {
   const { code, out, err } = await run("--help");
   assert.deepEqual([code, err], [0, ""]);
   const named = out.split("\n").map((line) => /^ {2}([a-z]+)\b/.exec(line)?.[1]);

@@ -5,7 +5,7 @@ import { clip, oneLine } from "../base/text.ts";
 import { readSetupContext } from "../cline/index.ts";
 import { MemoryError } from "../server/index.ts";
 import { createSession, newSurroundings, type Session, setPaused } from "../session/index.ts";
-import { type ReadConfig, readConfig } from "../settings/index.ts";
+import { type ReadConfig, readConfig, workspaceOf } from "../settings/index.ts";
 import { MEMORY_TYPES, read, save, search } from "./memory.ts";
 import { type Reply, status, why } from "./status.ts";
 
@@ -140,8 +140,9 @@ function optionUsage([name, { type }]: [string, NonNullable<Command["options"]>[
   return `[--${name}${type === "string" ? ` ${name.toUpperCase()}` : ""}]`;
 }
 
-function openDesk({ cwd, env }: Shell): Desk {
-  const settings = readConfig({}, env, cwd);
+function openDesk(shell: Shell): Desk {
+  const cwd = workspaceOf(shell.cwd);
+  const settings = readConfig({}, shell.env, cwd);
   return { session: createSession(settings.config, readSetupContext({ cwd }), newSurroundings()), read: settings };
 }
 

@@ -44,14 +44,14 @@ export interface Saved {
 
 /** Returns hits for a query, best first, one a file. Throws `MemoryError`. */
 export function search(session: Session, query: string, limit = 5): Promise<Memory[]> {
-  return told(session, () =>
+  return inWords(session, () =>
     searchByHand(askerOf(session, session.id ?? "", AbortSignal.timeout(BY_HAND_TIMEOUT_MS)), query, limit),
   );
 }
 
 /** Returns a memory file's text without its frontmatter. Throws `MemoryError`. */
 export function read(session: Session, path: string): Promise<string> {
-  return told(
+  return inWords(
     session,
     async () => withoutFrontmatter(await readMemory(session.client, path, { timeoutMs: BY_HAND_TIMEOUT_MS })),
     `There is no memory file ${shownPath(path)}. Search names the files there are.`,
@@ -63,7 +63,9 @@ function shownPath(path: string): string {
   return safeLine(clip(path, MAX_PATH_CHARS));
 }
 
-/** Saves a memory under a name of its own: nothing is overwritten. Secrets are taken out. Throws `MemoryError`. */
+/**
+ * Saves a memory under a name of its own, so that nothing is overwritten. Secrets are taken out. Throws `MemoryError`.
+ */
 export function save(
   session: Session,
   memory: { content: string; type?: string; title?: string; core?: boolean },
@@ -71,15 +73,11 @@ export function save(
   const given = [memory.content, memory.title ?? ""].map((text) => clean(stripVTControlCharacters(text)).trim());
   const [content, title] = given.map((text) => redacted(stripOurBlocks(text)).trim()) as [string, string];
   if (content === "") throw new MemoryError("There is nothing to save.");
-  const name = slugOf(title || (content.split("\n")[0] ?? ""))
-    .replaceAll("_", "-")
-    .slice(0, MAX_SLUG_CHARS)
-    .replace(/-+$/, "");
-  return told(session, async () => {
+  return inWords(session, async () => {
     const request = {
       content: withoutCallTags(content),
       type: memory.type ?? MEMORY_TYPES[0],
-      slug: `${name === "" ? "memory" : name}-${randomUUID().slice(0, 8)}`,
+      slug: newSlug(title || (content.split("\n")[0] ?? "")),
       source: "cline-plugin",
       ...(title === "" ? {} : { title }),
       ...(memory.core === undefined ? {} : { core: memory.core }),
@@ -97,6 +95,12 @@ export function save(
   });
 }
 
+/** Returns a name that no other memory has, and that says what it is about. */
+function newSlug(subject: string): string {
+  const words = slugOf(subject).replaceAll("_", "-").slice(0, MAX_SLUG_CHARS).replace(/-+$/, "");
+  return `${words === "" ? "memory" : words}-${randomUUID().slice(0, 8)}`;
+}
+
 /** Records what a session came to. Throws `MemoryError`. */
 export async function endSession(
   session: Session,
@@ -112,7 +116,7 @@ export async function endSession(
     cwd: session.cwd,
   });
   if (body.summary === "") throw new MemoryError("There is nothing to record.");
-  await told(session, async () => {
+  await inWords(session, async () => {
     const isReceived = await recordSession(session.client, body, { timeoutMs: SAVE_TIMEOUT_MS });
     // What answers there is not Palinode, which no error tells of.
     if (!isReceived) throw new MemoryError(explain(undefined, session));
@@ -124,7 +128,7 @@ export async function setTrigger(session: Session, description: string, path: st
   // The server takes any name; a trigger for a file that is not there would fire in vain.
   await read(session, path);
   const trigger = { description: redacted(description), file: path };
-  await told(session, () =>
+  await inWords(session, () =>
     createTrigger(session.client, trigger, { timeoutMs: SAVE_TIMEOUT_MS }).catch((error: unknown) => {
       // They need one even where search does without (palinode-api.md, 2.7).
       if (error instanceof PalinodeError && error.status === 503)
@@ -134,7 +138,8 @@ export async function setTrigger(session: Session, description: string, path: st
   );
 }
 
-async function told<T>(session: Session, work: () => Promise<T>, notFound?: string): Promise<T> {
+/** Does what was asked for. What goes wrong is thrown as a `MemoryError`, in words for whoever asked. */
+async function inWords<T>(session: Session, work: () => Promise<T>, notFound?: string): Promise<T> {
   try {
     return await work();
   } catch (error) {

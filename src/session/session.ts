@@ -4,7 +4,7 @@ import { noState, openState, type State } from "../base/store.ts";
 import type { SetupContext } from "../cline/index.ts";
 import { type Asker, askDigest, type Channel, type Finding } from "../recall/index.ts";
 import { Breaker, type Client, checkControls, createClient, type Reason, reasonOf } from "../server/index.ts";
-import { type Config, primes, projectOf } from "../settings/index.ts";
+import { type Config, primes, projectOf, workspaceOf } from "../settings/index.ts";
 import { pausedSince } from "./pause.ts";
 import { loadRecord, type SessionRecord } from "./record.ts";
 
@@ -73,7 +73,7 @@ export function createSession(
 ): Session {
   const { now } = surroundings;
   const log = createLog(context);
-  const cwd = realFolder(context.cwd ?? process.cwd());
+  const cwd = context.cwd === undefined ? workspaceOf(process.cwd()) : realFolder(context.cwd);
   const pauses = openState(config.stateDir, log);
   const state = config.persist ? pauses : noState;
   const breaker = breakerFor(config, state, surroundings);

@@ -1,10 +1,9 @@
 // Which project a workspace belongs to. One slug is used everywhere it is sent, because the server derives a different
-// one on each route (palinode-api.md, 3.5). Git's files are read; git is never run.
-import { statSync } from "node:fs";
-import { basename, dirname, isAbsolute, join, resolve } from "node:path";
+// one on each route (palinode-api.md, 3.5).
+import { isAbsolute, join } from "node:path";
 import { readSmallFile } from "../base/files.ts";
+import { workTreeAround } from "./git.ts";
 
-const MAX_DEPTH = 64;
 const MAX_SLUG_CHARS = 80;
 
 /** Returns a slug of lower-case letters, digits, `_` and `-` that starts with a letter or digit; maybe empty. */
@@ -31,7 +30,7 @@ export function projectOf(setting: string, cwd: string | undefined, remoteUrls: 
   if (chosen !== "") return chosen;
   const ofHost = remoteUrls.find((url) => /^origin[:\s]/.test(url))?.slice("origin:".length);
   // A path of another system (`D:\shop` on Linux) would be taken as relative, and lead to git of the wrong place.
-  const git = cwd !== undefined && isAbsolute(cwd) ? findGit(cwd) : undefined;
+  const git = cwd !== undefined && isAbsolute(cwd) ? workTreeAround(cwd) : undefined;
   const names = [
     repositoryOf(ofHost),
     repositoryOf(git && originOf(git.commonDir)),
@@ -39,48 +38,6 @@ export function projectOf(setting: string, cwd: string | undefined, remoteUrls: 
     cwd && lastSegment(cwd),
   ];
   return names.map((name) => slugOf(name ?? "")).find((slug) => slug !== "") ?? "";
-}
-
-interface GitFolder {
-  /** The folder with the configuration, shared by all worktrees. */
-  readonly commonDir: string;
-  /** The name of the main worktree's folder. */
-  readonly mainFolder: string;
-}
-
-function findGit(cwd: string): GitFolder | undefined {
-  let folder = resolve(cwd);
-  for (let depth = 0; depth < MAX_DEPTH; depth += 1) {
-    const gitDir = gitDirOf(join(folder, ".git"), folder);
-    if (gitDir !== undefined) return describe(gitDir, folder);
-    if (dirname(folder) === folder) return undefined;
-    folder = dirname(folder);
-  }
-  return undefined;
-}
-
-/** `.git` is a folder, or in linked worktrees and submodules a file that names one. */
-function gitDirOf(path: string, folder: string): string | undefined {
-  try {
-    if (statSync(path).isDirectory()) return path;
-  } catch {
-    return undefined;
-  }
-  const target = linesOf(readSmallFile(path))
-    .find((line) => line.startsWith("gitdir:"))
-    ?.slice("gitdir:".length)
-    .trim();
-  return target ? resolve(folder, target) : undefined;
-}
-
-function describe(gitDir: string, folder: string): GitFolder {
-  const common = readSmallFile(join(gitDir, "commondir"))?.trim();
-  // A submodule's git folder has no `commondir`, and its project is its own folder.
-  if (!common) return { commonDir: gitDir, mainFolder: basename(folder) };
-  const commonDir = isAbsolute(common) ? common : resolve(gitDir, common);
-  // `/work/shop/.git` and `/work/shop/.bare` both belong to `shop`; a bare `/work/shop.git` names itself.
-  const own = basename(commonDir);
-  return { commonDir, mainFolder: own.startsWith(".") ? basename(dirname(commonDir)) : own.replace(/\.git$/, "") };
 }
 
 /** Returns origin's address from git's configuration: section and key in any case, a comment behind either. */

@@ -2,7 +2,7 @@
 // What is looked at is the work of the check-*.ts files.
 import { type Command, plainText, printJson, type Shell, styled, UsageError } from "../base/shell.ts";
 import { VERSION } from "../base/version.ts";
-import { readConfig } from "../settings/index.ts";
+import { readConfig, workspaceOf } from "../settings/index.ts";
 import type { Check } from "./check.ts";
 import { checkCline, checkCopies, checkHub, checkLog } from "./check-cline.ts";
 import { checkServer } from "./check-server.ts";
@@ -31,17 +31,18 @@ export const doctorCommand: Command = {
 };
 
 async function examine(shell: Shell): Promise<Check[]> {
-  const { env, cwd } = shell;
-  const read = readConfig(undefined, env, cwd);
-  const [cline, server] = await Promise.all([checkCline(env), checkServer(read, cwd, env)]);
+  const { env } = shell;
+  const workspace = workspaceOf(shell.cwd);
+  const read = readConfig(undefined, env, workspace);
+  const [cline, server] = await Promise.all([checkCline(env), checkServer(read, workspace, env)]);
   const isCutOff = server.some(({ level }) => level === "failure");
   return [
     cline,
-    ...checkCopies(env, cwd),
-    ...checkLog(env, cwd, read.config),
+    ...checkCopies(env, workspace),
+    ...checkLog(env, workspace, read.config),
     checkState(read, env),
-    ...checkPause(read, cwd),
-    ...checkSettings(read, env, cwd, isCutOff),
+    ...checkPause(read, workspace),
+    ...checkSettings(read, env, workspace, isCutOff),
     ...server,
     ...checkTokenFile(read),
     checkHub(env),

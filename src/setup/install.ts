@@ -7,6 +7,7 @@ import { codeOf, entryAt, replaceFile } from "../base/files.ts";
 import { type Command, plainText, printJson, type Shell, thisProgram, UsageError, type Values } from "../base/shell.ts";
 import { VERSION } from "../base/version.ts";
 import { clineDir } from "../cline/index.ts";
+import { workspaceOf } from "../settings/index.ts";
 import { type Copy, findCopies, isNewer, type Kind, kindOf, removalOf, versionOf } from "./copies.ts";
 import { addMcpServer, type McpChange, removeMcpServer } from "./mcp.ts";
 
@@ -47,7 +48,7 @@ function targetOf(shell: Shell, words: readonly string[], { project }: Values): 
   if (project === undefined) return join(clineDir(shell.env), "plugins", FILE_NAME);
   const folder = resolve(shell.cwd, String(project));
   if (project === "" || !entryAt(folder)?.isDirectory()) throw new Error(`--project ${project}: no such folder`);
-  return join(folder, ".cline", "plugins", FILE_NAME);
+  return join(workspaceOf(folder), ".cline", "plugins", FILE_NAME);
 }
 
 function installFile(path: string, isForced: boolean): FileChange {
@@ -102,7 +103,7 @@ function readThisFile(): Buffer {
 
 /** The file is done and told before the MCP settings are touched: a failure there must not hide it. */
 function finish(shell: Shell, values: Values, file: FileChange, changeMcp: () => McpChange): number {
-  const others = findCopies(shell.env, shell.cwd).filter((copy) => resolve(copy.path) !== file.path);
+  const others = findCopies(shell.env, workspaceOf(shell.cwd)).filter((copy) => resolve(copy.path) !== file.path);
   const { message, ...facts } = file;
   const say = (line: string): void => (values.json === true ? undefined : shell.out(`${plainText(line)}\n`));
   const isOut = file.action === "removed" || file.action === "none";

@@ -268,7 +268,7 @@ test("unpause ends a pause, and so does resume, as it was called", async (t) => 
   assert.deepEqual(server.saved, []);
 });
 
-test("a pause from a shell mutes the running session, unpause there ends it, and resume is another verb", async (t) => {
+test("pause in a shell mutes the running session, and unpause ends that; resume there is another verb", async (t) => {
   const scene = await desk(t);
   const { code, out } = await scene.shell(["pause", "--json"]);
   assert.deepEqual([code, JSON.parse(out)], [0, { isPaused: true, workspace: scene.cwd }]);
@@ -282,6 +282,34 @@ test("a pause from a shell mutes the running session, unpause there ends it, and
   scene.chat.say(`${ROLLBACK_PROMPT} Again, please.`);
   assert.match((await scene.memory()).join(), /rollback\.md/);
   assert.equal((await scene.shell(["pause", "now"])).code, 2);
+});
+
+test("in a shell below the repository's root the verbs are about the session at the root", async (t) => {
+  const scene = await desk(t);
+  mkdirSync(join(scene.cwd, ".git"));
+  mkdirSync(join(scene.cwd, ".cline"));
+  writeFileSync(join(scene.cwd, ".cline/palinode.json"), JSON.stringify({ injectMaxFiles: 3, recallThreshold: 0.45 }));
+  const below = join(scene.cwd, "packages/api");
+  mkdirSync(below, { recursive: true });
+  const env = {
+    HOME: join(scene.folder, "home"),
+    PALINODE_API_URL: scene.server.url,
+    PALINODE_CLINE_STATE_DIR: scene.stateDir,
+  };
+  const shell = async (...args: string[]): Promise<Ran> => run(args, below, env);
+  await prompt(scene);
+  const { workspace, session, settings } = JSON.parse((await shell("status", "--json")).out);
+  assert.deepEqual([workspace, session.id], [scene.cwd, "1796000000000_test"]);
+  assert.ok(settings.some(({ name }: { name: string }) => name === "PALINODE_HOOK_RECALL_THRESHOLD"));
+  assert.match((await shell("why")).out, /"How do we roll back a deploy of the api\?": 2 memories/);
+  assert.deepEqual(JSON.parse((await shell("pause", "--json")).out), { isPaused: true, workspace: scene.cwd });
+  assert.match(await scene.say("status"), /paused +since/);
+  assert.match((await shell("status")).out, /paused +since/);
+  assert.equal((await shell("unpause")).code, 0);
+  assert.match(await scene.say("status"), /paused +no$/m);
+  await shell("search", "roll back");
+  const asked = scene.server.calls("/search").at(-1)?.body as { cwd?: string };
+  assert.ok(!JSON.stringify(asked).includes("packages/api"));
 });
 
 test("what was said in a pause and never answered is not captured either", async (t) => {

@@ -191,6 +191,28 @@ test("a pause of this workspace is told, one of another is not", async (t) => {
   assert.equal((await examine(home)).code, 0);
 });
 
+test("below a repository's root doctor looks at the root: its settings, its plugins, its pause", async (t) => {
+  const { home, server } = await arrange(t);
+  home.write("workspace/.git/config", '[remote "origin"]\n\turl = https://example.com/acme/shop.git\n');
+  const vendored = home.write("workspace/.cline/plugins/palinode.js", called("0.0.7"));
+  home.write("workspace/.cline/palinode.json", JSON.stringify({ digest: "core" }));
+  const below = dirname(home.write("workspace/packages/api/a.ts", ""));
+  setPaused(openState(join(home.clineDir, "data/palinode")), home.workspace, Date.UTC(2026, 0, 2));
+  const { stdout } = await runFile(FILE, ["doctor", "--json"], below, home.env);
+  const checks = JSON.parse(stdout) as Check[];
+  assert.match(messageOf(checks, "settings"), /digest "core" \(workspace file\)/);
+  assert.ok(checks.some(({ fix }) => fix === `rm ${vendored}`));
+  assert.deepEqual(
+    server.calls("/controls/check").map(({ body }) => (body as { cwd: string }).cwd),
+    [home.workspace, home.workspace],
+  );
+  // What it names as the mend works from there too.
+  assert.equal(find(checks, "paused").fix, `node ${quoted(FILE)} unpause`);
+  assert.equal((await runFile(FILE, ["unpause"], below, home.env)).code, 0);
+  const after = (await runFile(FILE, ["doctor", "--json"], below, home.env)).json() as Check[];
+  assert.ok(!after.some(({ name }) => name === "paused"));
+});
+
 test("something else at the address, and a server that hangs, are told apart, within seconds", async (t) => {
   for (const fault of [
     { html: true },

@@ -53,6 +53,26 @@ test("install goes where CLINE_DIR says, and with --project into the project", a
   assert.deepEqual(readFileSync(join(home.workspace, ".cline/plugins/palinode.js")), BYTES);
 });
 
+test("below a repository's root install goes to the root, where Cline looks, and uninstall finds it", async (t) => {
+  const home = createHome(t);
+  home.write("workspace/.git/HEAD", "ref: refs/heads/main\n");
+  const below = dirname(home.write("workspace/packages/api/a.ts", ""));
+  const target = join(home.workspace, ".cline/plugins/palinode.js");
+  for (const [cwd, project] of [
+    [below, "."],
+    [home.workspace, "packages/api"],
+  ] as const) {
+    const { code, stdout } = await runFile(FILE, ["install", "--project", project], cwd, home.env);
+    assert.deepEqual([code, stdout.split("\n")[0]], [0, `Installed ${VERSION}: ${target}`]);
+    assert.deepEqual(readdirSync(below), ["a.ts"]);
+    const other = await runFile(FILE, ["install"], below, home.env);
+    assert.ok(other.stdout.includes(`Another copy, ${VERSION}, is at ${target}.`), other.stdout);
+    assert.equal((await runFile(FILE, ["uninstall"], below, home.env)).code, 0);
+    const gone = await runFile(FILE, ["uninstall", "--project", project], cwd, home.env);
+    assert.deepEqual([gone.code, gone.stdout], [0, `Removed ${VERSION}: ${target}\n`]);
+  }
+});
+
 test("install says what it replaced, and names the other copies with what takes them out", async (t) => {
   const home = createHome(t);
   home.write(".cline/plugins/palinode.js", called("0.0.9"));
