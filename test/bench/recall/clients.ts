@@ -1,7 +1,9 @@
 // Who asks: the plugin as it is shipped, and two plain searches to hold it against. A prompt is the newest message of a
 // fresh session each time.
+import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { clipMiddle, weigh } from "../../../src/base/text.ts";
 import { bareWords } from "../../../src/cline/index.ts";
@@ -11,6 +13,7 @@ import { injected, sent, textOf } from "../../helpers/chat.ts";
 import { createApiCapture } from "../../helpers/host-inprocess.ts";
 import { type Memory, type Prompt, payloadOf } from "./dataset.ts";
 import { pathsIn, type Shown } from "./score.ts";
+import type { RecallServer } from "./server.ts";
 
 declare const REPOSITORY: string;
 
@@ -23,24 +26,43 @@ export type Client = { readonly name: (typeof CLIENTS)[number]; ask(prompt: Prom
 const PLAIN = { limit: 3, threshold: 0.5, max_chars: 300, mode: "passive" };
 const PLAIN_MIN_CHARS = 12;
 const PLAIN_MAX_CHARS = 2000;
+const PLAIN_BLOCK_CHARS = 3000;
 const SILENCE: Shown = { paths: [], chars: 0, requests: 0 };
-/** A cold embedder may be late; what it made of the words is there when it is asked again. */
-const TRIES = 4;
+/** Speed is not what is measured: where a cold embedder or a busy machine is late, it is asked again after a pause. */
+const TRIES = 8;
+const PAUSE_MS = 2000;
+
+type PlainRow = { readonly rel_path: string; readonly raw_score: number | null; readonly snippet: string };
+type PlainSearch = (query: string) => Promise<Shown>;
 
 /** Returns a client that searches for the message as it is, attachments and envelopes with it. */
-export function rawMessage(url: string): Client {
-  return { name: "raw message", ask: ({ parts }) => search(url, parts.join("\n")) };
+export function rawMessage(search: PlainSearch): Client {
+  return { name: "raw message", ask: ({ parts }) => search(parts.join("\n")) };
 }
 
 /** Returns a client that searches for what the person said, as the plugin did before it had rules for it. */
-export function bareWordsOnly(url: string): Client {
+export function bareWordsOnly(search: PlainSearch): Client {
   return {
     name: "bare words",
     ask: async (prompt) => {
-      const newest = payloadOf(prompt).request?.messages as { role: string; content: unknown }[];
-      const words = bareWords(newest.at(-1)!);
-      return weigh(words) < PLAIN_MIN_CHARS ? SILENCE : search(url, clipMiddle(words, PLAIN_MAX_CHARS));
+      const messages = payloadOf(prompt).request?.messages as { role: string; content: unknown }[];
+      const words = bareWords(messages.at(-1)!);
+      return weigh(words) < PLAIN_MIN_CHARS ? SILENCE : search(clipMiddle(words, PLAIN_MAX_CHARS));
     },
+  };
+}
+
+/** Returns the plain search. The same index says the same to the same words: what it said is kept beside it. */
+export function plainSearch({ url, home }: RecallServer): PlainSearch {
+  const file = join(home, "plain.jsonl");
+  const lines = existsSync(file) ? readFileSync(file, "utf8").trimEnd().split("\n") : [];
+  const known = new Map<string, PlainRow[]>(lines.map((line) => JSON.parse(line)));
+  return async (query) => {
+    const body = JSON.stringify({ ...PLAIN, query });
+    const rows = known.get(body) ?? (await search(url, body));
+    if (!known.has(body)) appendFileSync(file, `${JSON.stringify([body, rows])}\n`);
+    known.set(body, rows);
+    return shownOf(rows);
   };
 }
 
@@ -75,7 +97,9 @@ export async function shippedPlugin(
     const payload = payloadOf(prompt);
     const { result, requests } = await counted(url, () => plugin.hooks.beforeModel(payload));
     if (log.some((line) => / timeout/.test(line))) {
-      if (tries === 1) throw new Error(`the server does not answer ${prompt.id} in time: ${log.join("; ")}`);
+      if (tries === 1)
+        throw new Error(`the server does not answer in time (prompt ${prompt.id}): is the machine busy?`);
+      await sleep(PAUSE_MS);
       return ask(prompt, tries - 1);
     }
     const text = injected(sent(payload, result)).map(textOf).join("\n");
@@ -84,22 +108,22 @@ export async function shippedPlugin(
   return { name: "palinode.js", ask: (prompt) => ask(prompt) };
 }
 
-async function search(url: string, query: string): Promise<Shown> {
-  const init = {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ ...PLAIN, query }),
-  };
-  const answer = await fetch(`${url}/search`, init);
+async function search(url: string, body: string): Promise<PlainRow[]> {
+  const headers = { "content-type": "application/json" };
+  const answer = await fetch(`${url}/search`, { method: "POST", headers, body });
   if (!answer.ok) throw new Error(`/search: ${answer.status} ${await answer.text()}`);
-  const rows = (await answer.json()) as { rel_path: string; raw_score: number | null; snippet: string }[];
-  const paths = [...new Set(rows.map((row) => row.rel_path))];
+  const rows = (await answer.json()) as PlainRow[];
+  return rows.map(({ rel_path, raw_score, snippet }) => ({ rel_path, raw_score, snippet }));
+}
+
+/** Returns what the rows look like as a block of ours. */
+function shownOf(rows: readonly PlainRow[]): Shown {
   const entries = rows.map(({ rel_path, raw_score, snippet }) => {
     const match = raw_score === null ? "keyword match" : `${Math.round(100 * raw_score)}% match`;
     return { heading: "### Related memories", lines: [`- [${rel_path}] (${match}) ${snippet.replace(/\s+/g, " ")}`] };
   });
-  const block = renderBlock(RECALL_TITLE, entries, 3000);
-  return { paths, chars: block?.text.length ?? 0, requests: 1 };
+  const block = renderBlock(RECALL_TITLE, entries, PLAIN_BLOCK_CHARS);
+  return { paths: [...new Set(rows.map((row) => row.rel_path))], chars: block?.text.length ?? 0, requests: 1 };
 }
 
 /** Runs the work and counts what it asks of the server about the prompt; the policy is asked once a session. */

@@ -17,7 +17,10 @@ declare const REPOSITORY: string;
 
 export type Mode = "lexical" | Embedder;
 
-export type RecallServer = { readonly url: string; stop(): Promise<void> };
+type Running = { readonly url: string; stop(): Promise<void> };
+
+/** `home` is kept: the index, and what is known of it. */
+export type RecallServer = Running & { readonly home: string };
 
 const DIMENSIONS: Readonly<Record<Embedder, number>> = { minilm: 384, e5: 384, duo: 768 };
 const SCRIPTS = join(REPOSITORY, "test/bench/recall");
@@ -47,7 +50,7 @@ export async function startServer(mode: Mode, memories: readonly Memory[], parts
     await stop();
     throw error;
   }
-  return { url: server.url, stop };
+  return { url: server.url, home, stop };
 }
 
 function hashOf(mode: Mode, memories: readonly Memory[]): string {
@@ -113,7 +116,7 @@ async function startPalinode(mode: Mode, folder: string, home: string, parts: Pa
 }
 
 /** Waits until a program answers. Rejects with the end of its log when it does not. */
-async function running(child: ChildProcess, url: string, route: string, name: string): Promise<RecallServer> {
+async function running(child: ChildProcess, url: string, route: string, name: string): Promise<Running> {
   let log = "";
   const note = (chunk: Buffer): void => {
     log = (log + chunk.toString()).slice(-MAX_LOG_CHARS);

@@ -37,7 +37,7 @@ export function reportOf(data: Dataset, measured: readonly Measured[], isPart: b
     CLIENTS.map((client) => {
       const { inView, askable } = score(client);
       const value = (100 * inView) / Math.max(1, askable);
-      return { label: `${MODES[mode]}: ${client}`, value, text: `${Math.round(value)} %`, isOurs: client === OURS };
+      return { label: `${mode}: ${client}`, value, text: `${Math.round(value)} %`, isOurs: client === OURS };
     }),
   );
   const caption = "Percent of the prompts that have one, among the first three shown";
