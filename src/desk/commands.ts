@@ -33,10 +33,11 @@ export const statusVerb = deskVerb({
 export const searchVerb = deskVerb({
   takes: "WORDS",
   help: "searches memory",
-  options: { limit: { type: "string" } },
-  async answer({ session }, words, { limit = "5" }) {
+  options: { limit: { type: "string" }, "all-projects": { type: "boolean" } },
+  async answer({ session }, words, { limit = "5", "all-projects": isForAll = false }) {
     if (!/^[1-9]\d?$/.test(String(limit))) throw new UsageError("--limit is a number from 1 to 99");
-    const hits = await search(session, needed(words, "search WORDS"), Number(limit));
+    const query = needed(words, "search WORDS");
+    const hits = await search(session, { query, limit: Number(limit), isForAll: isForAll === true });
     const data = hits.map(({ path, score, gist }) => ({ path, score, text: clip(oneLine(gist), 300) }));
     return { data, text: hits.map((hit) => hit.entry.lines.join("\n")).join("\n") || "No memory matches." };
   },

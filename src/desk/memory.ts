@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto";
 import { stripVTControlCharacters } from "node:util";
 import { safeLine, stripOurBlocks } from "../base/markup.ts";
 import { clean, clip } from "../base/text.ts";
-import { BY_HAND_TIMEOUT_MS, type Memory, searchByHand } from "../recall/index.ts";
+import { BY_HAND_TIMEOUT_MS, type Memory, type Search, searchByHand } from "../recall/index.ts";
 import {
   createTrigger,
   explain,
@@ -43,9 +43,9 @@ export interface Saved {
 }
 
 /** Returns hits for a query, best first, one a file. Throws `MemoryError`. */
-export function search(session: Session, query: string, limit = 5): Promise<Memory[]> {
+export function search(session: Session, wanted: Search): Promise<Memory[]> {
   return inWords(session, () =>
-    searchByHand(askerOf(session, session.id ?? "", AbortSignal.timeout(BY_HAND_TIMEOUT_MS)), query, limit),
+    searchByHand(askerOf(session, session.id ?? "", AbortSignal.timeout(BY_HAND_TIMEOUT_MS)), wanted),
   );
 }
 

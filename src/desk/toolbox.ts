@@ -18,6 +18,7 @@ export interface Draft {
 
 const MAX_ANSWER_CHARS = 4000;
 const MAX_HITS = 20;
+const DEFAULT_HITS = 5;
 const MAX_PATH_CHARS = 200;
 
 const TEXT = { type: "string" } as const;
@@ -31,12 +32,14 @@ const SEARCH: Draft = {
   properties: {
     query: { ...TEXT, description: "What to look for, in plain words" },
     limit: { type: "integer", minimum: 1, maximum: MAX_HITS, description: "How many hits; 5 when absent" },
+    all_projects: { type: "boolean", description: "Also memories of other projects" },
   },
   required: ["query"],
   async run(session, input) {
     const isCount = typeof input.limit === "number" && input.limit >= 1;
-    const limit = isCount ? Math.min(MAX_HITS, Math.floor(Number(input.limit))) : undefined;
-    const hits = await search(session, textOf(input, "query"), limit);
+    const limit = isCount ? Math.min(MAX_HITS, Math.floor(Number(input.limit))) : DEFAULT_HITS;
+    const isForAll = input.all_projects === true;
+    const hits = await search(session, { query: textOf(input, "query"), limit, isForAll });
     const entries = hits.map((hit) => hit.entry.lines);
     return fenced("## Palinode search", entries) ?? "No memory matches.";
   },

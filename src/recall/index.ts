@@ -14,4 +14,4 @@ export {
   replay,
   type Snippet,
 } from "./replay.ts";
-export { BY_HAND_TIMEOUT_MS, searchByHand } from "./search.ts";
+export { BY_HAND_TIMEOUT_MS, type Search, searchByHand } from "./search.ts";

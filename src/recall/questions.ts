@@ -4,7 +4,7 @@ import { primes, recalls } from "../settings/index.ts";
 import { hasRoom } from "./admit.ts";
 import { askDigest } from "./digest.ts";
 import type { Asker, Channel, Finding } from "./finding.ts";
-import { queryOf, saysEnough } from "./query.ts";
+import { wantedFor } from "./query.ts";
 import type { Failure } from "./repair.ts";
 import { countHits, type Ledger } from "./replay.ts";
 import { askRepair, askResolve, askSearch, askTriggers } from "./search.ts";
@@ -21,9 +21,9 @@ export interface Silence {
   readonly reason: Reason;
 }
 
-/** Returns everything that a prompt makes worth asking; `words` are its bare words. */
+/** Returns everything that a prompt makes worth asking: its bare words, and those of earlier prompts, oldest first. */
 export function questionsFor(
-  words: string,
+  { words, before }: { readonly words: string; readonly before: readonly string[] },
   { ledger, isPrimed }: { readonly ledger: Ledger; readonly isPrimed: boolean },
   asker: Asker,
 ): (Question | Silence)[] {
@@ -33,8 +33,9 @@ export function questionsFor(
   if (!recalls(config)) return prime;
   // A trigger that is asked for counts as told, and a block has to hold something.
   if (!hasRoom(ledger, config)) return [...prime, { channel: "search", reason: "budget" }];
-  if (!saysEnough(words, config)) return [...prime, { channel: "search", reason: "too-short" }];
-  return [...prime, ...recallQuestions(queryOf(words), countHits(ledger), asker)];
+  const wanted = wantedFor(words, before, config);
+  if ("reason" in wanted) return [...prime, { channel: "search", reason: wanted.reason }];
+  return [...prime, ...recallQuestions(wanted.query, countHits(ledger), asker)];
 }
 
 function recallQuestions(query: string, extra: number, asker: Asker): Question[] {

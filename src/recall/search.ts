@@ -5,12 +5,15 @@ import { checkTriggers, type Hit, type Resolution, reasonOf, resolveQuery, searc
 import { type Asker, type Channel, type Finding, findingOf, type Memory } from "./finding.ts";
 import { hitMemory, resolvedMemory, triggerMemory } from "./memory.ts";
 import { queryOf } from "./query.ts";
+import { BOTH_ARMS_MARGIN, hitsOverFloor, ownHits, type Purpose, tellingHits } from "./relevance.ts";
 
 /** More at once is no prompt's business, and each costs work. */
 const MAX_TRIGGERS = 20;
 const MAX_TRIGGER_FILES = 2;
 const MAX_SNIPPET_CHARS = 300;
-const MAX_HITS = 20;
+/** Of all projects' hits that many are looked at: those of this one come where they come. */
+const MIN_ASKED = 40;
+const MAX_ASKED = 120;
 /** Somebody waits for the answer, and an embedder may be loading its model. */
 export const BY_HAND_TIMEOUT_MS = 20_000;
 const MAX_RESOLVED_CHARS = 2000;
@@ -44,26 +47,54 @@ export function askRepair(asker: Asker, query: string, extra: number): Promise<F
 function search(channel: Channel, asker: Asker, query: string, extra: number, heading: string): Promise<Finding> {
   const { client, config, sessionId, signal } = asker;
   return findingOf(channel, async () => {
-    const limit = Math.min(Math.max(MAX_HITS, config.recallMaxResults), config.recallMaxResults + extra);
-    const threshold = config.recallThreshold;
-    const request = { query, limit, threshold, maxChars: MAX_SNIPPET_CHARS, mode: "passive", sessionId } as const;
-    const hits = (await searchMemory(client, request, { signal })).slice(0, 2 * limit + MAX_HITS);
-    const close = hits.filter(({ score }) => score === null || score >= threshold);
-    const memories = close.filter((hit) => !isOwn(hit, sessionId)).map((hit) => hitMemory(hit, heading));
+    const limit = Math.min(MAX_ASKED, Math.max(MIN_ASKED, config.recallMaxResults) + extra);
+    const request = {
+      query,
+      limit,
+      threshold: serverFloor(config),
+      maxChars: MAX_SNIPPET_CHARS,
+      mode: "passive",
+    } as const;
+    const hits = await searchMemory(client, { ...request, sessionId }, { signal });
+    const telling = relevant(hits.slice(0, 2 * limit), { project: asker.project, query }, config.recallThreshold);
+    const memories = telling.filter((hit) => !isOwn(hit, sessionId)).map((hit) => hitMemory(hit, heading));
     if (memories.length > 0) return { memories };
-    return { memories, reason: hits.length > close.length ? "below-threshold" : "no-hits" };
+    return { memories, reason: hits.length > telling.length ? "below-threshold" : "no-hits" };
   });
 }
 
-/** Returns what somebody searches for by hand, best first, one hit a file. Throws `PalinodeError`. */
-export async function searchByHand(
-  { client, sessionId, signal }: Asker,
-  query: string,
-  limit: number,
-): Promise<Memory[]> {
-  const request = { query: queryOf(query), limit, maxChars: MAX_SNIPPET_CHARS, sessionId };
+/** Returns the hits that are this project's and say something of the query, best first. */
+function relevant(hits: readonly Hit[], purpose: Purpose, floor: number | undefined): Hit[] {
+  const own = ownHits(hits, purpose);
+  return floor === undefined ? tellingHits(own, hits, purpose.query) : hitsOverFloor(own, floor);
+}
+
+/** What both arms found is shown from below the floor, so it is asked for; where nobody set one, the answer decides. */
+function serverFloor({ recallThreshold }: Asker["config"]): number {
+  return Math.max(0, (recallThreshold ?? 0) - BOTH_ARMS_MARGIN);
+}
+
+/** What somebody searches for by hand. */
+export interface Search {
+  readonly query: string;
+  readonly limit: number;
+  /** Whether memories of all projects are wanted, not only this one's and everybody's. */
+  readonly isForAll?: boolean;
+}
+
+/** Returns what is searched for by hand, best first, one hit a file. Throws `PalinodeError`. */
+export async function searchByHand(asker: Asker, { query, limit, isForAll = false }: Search): Promise<Memory[]> {
+  const { client, config, sessionId, signal, project } = asker;
+  const request = {
+    query: queryOf(query),
+    limit: MIN_ASKED,
+    maxChars: MAX_SNIPPET_CHARS,
+    threshold: serverFloor(config),
+    sessionId,
+  };
   const hits = await searchMemory(client, request, { signal, timeoutMs: BY_HAND_TIMEOUT_MS });
-  const memories = hits.slice(0, 5 * limit).map((hit) => hitMemory(hit));
+  const telling = relevant(hits.slice(0, 2 * MIN_ASKED), { project, query, isForAll }, config.recallThreshold);
+  const memories = telling.map((hit) => hitMemory(hit));
   const isFirst = ({ path }: Memory, index: number) => memories.findIndex((other) => other.path === path) === index;
   return memories.filter(isFirst).slice(0, limit);
 }

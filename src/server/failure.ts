@@ -13,6 +13,7 @@ export type Reason =
   | "rate-limited"
   | "bad-response"
   | "too-short"
+  | "small-talk"
   | "no-hits"
   | "below-threshold"
   | "paused"

@@ -27,6 +27,12 @@ export interface Hit {
   readonly path: string;
   /** Cosine, 0 to 1, or null for what was found by keyword. The server's `score` is a rank, and says nothing. */
   readonly score: number | null;
+  /** 0 to 1, or null where the keyword arm did not find it, or the server does not say (before 0.22). */
+  readonly keywordScore: number | null;
+  /** How many documents would hold the query's words by accident; null before 0.23. */
+  readonly keywordChance: number | null;
+  /** Slugs of the projects that it belongs to; none: it is everybody's. */
+  readonly projects: readonly string[];
   readonly snippet: string | undefined;
   readonly content: string | undefined;
   readonly contentHash: string | undefined;
@@ -54,11 +60,20 @@ function toHit(row: Record<string, unknown>): Hit {
     // `file_path` is absolute; servers before 0.12 send nothing else, so its last two segments have to do.
     path: asText(rel_path) ?? (asText(file_path) ?? "").split(/[\\/]/).slice(-2).join("/"),
     score: numberOrNull(raw_score),
+    keywordScore: numberOrNull(row.keyword_score),
+    keywordChance: numberOrNull(row.keyword_chance),
+    projects: projectsOf(asRecord(metadata)),
     snippet: asText(snippet),
     content: asText(content),
     contentHash: asText(content_hash),
     metadata: asRecord(metadata),
   };
+}
+
+/** Frontmatter names projects as `project/SLUG`, among other entities, and in `scope`. */
+function projectsOf({ entities, scope }: Record<string, unknown>): string[] {
+  const refs = [...(Array.isArray(entities) ? entities : [entities]), scope];
+  return refs.flatMap((ref) => /^project\/(.+)/.exec(asText(ref)?.trim() ?? "")?.[1]?.toLowerCase() ?? []);
 }
 
 export interface Resolution {

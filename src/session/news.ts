@@ -7,7 +7,14 @@ const MAX_TIMES = 20;
 /** Reasons that are an answer of the server. */
 const ANSWERS: ReadonlySet<Reason | undefined> = new Set([undefined, "no-hits", "below-threshold"]);
 /** Reasons that are no trouble. */
-const SILENT_BY_CHOICE: ReadonlySet<Reason> = new Set(["no-hits", "below-threshold", "too-short", "muted", "budget"]);
+const SILENT_BY_CHOICE: ReadonlySet<Reason> = new Set([
+  "no-hits",
+  "below-threshold",
+  "too-short",
+  "small-talk",
+  "muted",
+  "budget",
+]);
 
 /** What came last of one channel, and how it has fared in this session. */
 export interface ChannelNews {

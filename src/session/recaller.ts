@@ -2,7 +2,7 @@
 // the ledger, in time or late. Where a block then goes is the work of `replay`.
 import { redact } from "../base/redact.ts";
 import { clipMarked, oneLine } from "../base/text.ts";
-import { bareWords, type Message, newestPromptKeys, type Prompt } from "../cline/index.ts";
+import { bareWords, type Message, newestPromptKeys, type Prompt, promptsOf } from "../cline/index.ts";
 import {
   type Admission,
   type Asker,
@@ -22,6 +22,7 @@ import { askerOf, isMuted, type Session } from "./session.ts";
 
 const REPAIR_DEADLINE_MS = 800;
 const MAX_ABOUT_CHARS = 80;
+const MAX_EARLIER_PROMPTS = 10;
 
 /** The conversation, as far as recalling for it needs. */
 interface Subject {
@@ -54,10 +55,11 @@ export class Recaller {
   async recall(prompt: Prompt, transcript: readonly Message[], deadline: number): Promise<void> {
     const { session, record } = this.#subject;
     const words = bareWords(prompt.message);
+    const before = earlierWords(transcript, prompt);
     const isPaused = isMuted(session);
     if (isPaused) record.muted.push(...newestPromptKeys(transcript));
     const about = isPaused ? "(in a pause)" : clipMarked(oneLine(redact(words)), MAX_ABOUT_CHARS);
-    await this.#ask({ prompt, about }, questionsFor(words, record, this.#asker()), deadline);
+    await this.#ask({ prompt, about }, questionsFor({ words, before }, record, this.#asker()), deadline);
   }
 
   /** The same for commands that failed; a search for these has less time. */
@@ -176,4 +178,11 @@ export class Recaller {
 async function retried(ahead: Promise<Finding> | undefined, ask: () => Promise<Finding>): Promise<Finding> {
   const finding = await ahead;
   return finding !== undefined && isAnswer(finding) ? finding : ask();
+}
+
+/** Returns the bare words of the prompts before one, oldest first, as far back as a follow-up may reach. */
+function earlierWords(transcript: readonly Message[], { message }: Prompt): string[] {
+  const prompts = promptsOf(transcript);
+  const end = prompts.lastIndexOf(message);
+  return prompts.slice(0, Math.max(0, end)).slice(-MAX_EARLIER_PROMPTS).map(bareWords);
 }

@@ -21,8 +21,8 @@ export interface Config {
   readonly recallProfile: Profile;
   /** Search hits injected per prompt; 0 disables the search channel. */
   readonly recallMaxResults: number;
-  /** Floor for a hit's raw cosine, 0 to 1. */
-  readonly recallThreshold: number;
+  /** Floor for a hit's raw cosine, 0 to 1; undefined: nobody set one, and the answer as a whole decides. */
+  readonly recallThreshold: number | undefined;
   /** Whether triggers are checked. */
   readonly recallTriggers: boolean;
   /** Prompts that say less are not recalled for; a CJK character counts double. */

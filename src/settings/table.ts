@@ -56,9 +56,10 @@ export const SETTINGS: Settings = {
   },
   recallThreshold: {
     variable: "PALINODE_HOOK_RECALL_THRESHOLD",
-    fallback: 0.5,
+    fallback: undefined,
     read: number(0, 1),
-    help: "similarity floor, raw cosine",
+    help: "floor for a hit's raw cosine; unset, the answer as a whole decides",
+    shown: "",
   },
   recallTriggers: {
     variable: "PALINODE_HOOK_RECALL_TRIGGERS",

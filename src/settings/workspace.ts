@@ -6,6 +6,9 @@ import { profileValues } from "./profiles.ts";
 /** Of these more is stricter; of other numbers less is. */
 const STRICTER_WHEN_LARGER: ReadonlySet<keyof Config> = new Set(["recallThreshold", "recallMinChars", "minMessages"]);
 
+/** About what holds where nobody set a floor. */
+const UNSET_THRESHOLD = 0.4;
+
 type Values = Partial<Config>;
 
 /** What came of a workspace's wishes. */
@@ -34,7 +37,7 @@ export function turnDown(users: Config, wishes: Values, fixed: ReadonlySet<keyof
     if (lower !== asked[name] && Object.hasOwn(wishes, name)) refused.push(name);
   }
   // A profile is named where it changed something; nothing changes what is off already.
-  const isNamed = Object.keys(ofProfile).some((name) => Object.hasOwn(values, name));
+  const isNamed = users.recallProfile !== "off" && Object.keys(ofProfile).some((name) => Object.hasOwn(values, name));
   return { values: isNamed ? { ...values, recallProfile: wishes.recallProfile as Profile } : values, refused };
 }
 
@@ -45,6 +48,8 @@ function lowerOf(name: keyof Config, users: unknown, asked: unknown): unknown {
     const pick = STRICTER_WHEN_LARGER.has(name) ? Math.max : Math.min;
     return pick(users, asked as number);
   }
+  // Nobody set a floor: one that is as strict as what then holds is stricter than none.
+  if (name === "recallThreshold") return (asked as number) > UNSET_THRESHOLD ? asked : users;
   if (name === "digest") return users === "core" ? users : asked;
   return asked;
 }

@@ -82,7 +82,8 @@ test("search is explicit, redacted, and answers fenced hits", async (t) => {
   const [call] = server.calls("/search");
   assert.deepEqual(call?.body, {
     query: "roll back a deploy of the api [redacted]",
-    limit: 2,
+    limit: 40,
+    threshold: 0,
     max_chars: 300,
     session_id: "1796000000000_test",
   });

@@ -129,11 +129,11 @@ function checkConfig(config: Config): void {
   assert.match(token, /^[\x21-\x7e]{0,4096}$/);
   assert.ok(isAbsolute(stateDir) && !stateDir.includes("\0"), stateDir);
   assert.ok(project.length <= 200);
-  assert.ok(recallThreshold >= 0 && recallThreshold <= 1);
+  assert.ok(recallThreshold === undefined || (recallThreshold >= 0 && recallThreshold <= 1));
   assert.ok(hookDeadlineMs >= 100 && hookDeadlineMs <= 2700);
   for (const [key, { fallback }] of Object.entries(SETTINGS)) {
     const value = config[key as keyof Config];
-    assert.equal(typeof value, typeof fallback, key);
+    if (fallback !== undefined) assert.equal(typeof value, typeof fallback, key);
     if (typeof value === "number")
       assert.ok(
         value >= 0 && value <= 1e6 && (key === "recallThreshold" || Number.isInteger(value)),

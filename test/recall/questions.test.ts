@@ -37,7 +37,7 @@ function createAsker(options: PalinodeOptions = {}): { asker: Asker; sent: [stri
 
 /** The channels that are asked, and those that are not with the reason. */
 function channelsFor(words: string, shown: Parameters<typeof questionsFor>[1], options?: PalinodeOptions): string[] {
-  const questions = questionsFor(words, shown, createAsker(options).asker);
+  const questions = questionsFor({ words, before: [] }, shown, createAsker(options).asker);
   return questions.map((each) => ("ask" in each ? each.channel : `${each.channel}: ${each.reason}`));
 }
 
@@ -66,7 +66,10 @@ test("search asks for as many more as are in view, and a failed command for what
   const { asker, sent } = createAsker({ recallTriggers: false });
   const shown = { ledger: [block("a", 2), block("b", 1)], isPrimed: true };
   const failure = { query: "npm test\nError: no", about: "npm test", signature: "1" };
-  const questions = [...questionsFor(WORDS, shown, asker), ...repairQuestions([failure], shown.ledger, asker)];
+  const questions = [
+    ...questionsFor({ words: WORDS, before: [] }, shown, asker),
+    ...repairQuestions([failure], shown.ledger, asker),
+  ];
   const findings = await Promise.all(questions.map((each) => "ask" in each && each.ask()));
   assert.deepEqual(findings, [
     { channel: "search", memories: [], reason: "refused" },
@@ -75,8 +78,8 @@ test("search asks for as many more as are in view, and a failed command for what
   assert.deepEqual(
     sent.map(([route, body]) => [route, (body as { query: string }).query, (body as { limit: number }).limit]),
     [
-      ["/search", WORDS, 6],
-      ["/search", failure.query, 6],
+      ["/search", WORDS, 43],
+      ["/search", failure.query, 43],
     ],
   );
 });

@@ -25,7 +25,7 @@ const TABLE: [string, keyof Config, unknown, string, unknown][] = [
   ["PALINODE_API_TOKEN", "token", "", " s3cret ", "s3cret"],
   ["PALINODE_HOOK_RECALL_PROFILE", "recallProfile", "coding", "Writing", "writing"],
   ["PALINODE_HOOK_RECALL_MAX_RESULTS", "recallMaxResults", 3, "5", 5],
-  ["PALINODE_HOOK_RECALL_THRESHOLD", "recallThreshold", 0.5, "0.6", 0.6],
+  ["PALINODE_HOOK_RECALL_THRESHOLD", "recallThreshold", undefined, "0.6", 0.6],
   ["PALINODE_HOOK_RECALL_TRIGGERS", "recallTriggers", true, "0", false],
   ["PALINODE_HOOK_RECALL_MIN_CHARS", "recallMinChars", 12, "20", 20],
   ["PALINODE_HOOK_RECALL_MAX_CHARS", "recallMaxChars", 3000, "1500", 1500],
@@ -184,7 +184,7 @@ test("each profile switches its channels", () => {
   };
   assert.deepEqual(Object.fromEntries(Object.keys(expected).map((name) => [name, channels(name)])), expected);
   const { config } = readConfig({ recallProfile: "investigation" }, {});
-  assert.ok(config.recallMaxResults > 3 || config.recallThreshold < 0.5, "investigation searches wider");
+  assert.ok(config.recallMaxResults > 3 || (config.recallThreshold ?? 1) < 0.5, "investigation searches wider");
 });
 
 test("a setting of its own wins over the profile, from either source", () => {
@@ -431,7 +431,7 @@ test("unknown keys and wrong types in a file are named, never fatal and never to
     { minMessages: {} },
   );
   const { config, problems } = readConfig({}, env, workspace);
-  assert.deepEqual([config.recallMaxResults, config.recallThreshold, config.minMessages], [3, 0.5, 3]);
+  assert.deepEqual([config.recallMaxResults, config.recallThreshold, config.minMessages], [3, undefined, 3]);
   assert.equal(problems.length, 5);
   assert.match(problems.join("\n"), /palinode\.json: colour is no setting/);
   assert.match(problems.join("\n"), /palinode\.json: recallMaxResults is not usable/);
@@ -588,7 +588,7 @@ test("a workspace's profile takes channels away and adds none", (t) => {
   const { config, sources, problems } = readConfig({}, env, workspace);
   assert.deepEqual(
     [config.recallMaxResults, config.recallThreshold, config.recallTriggers, config.injectMaxFiles],
-    [2, 0.5, false, 0],
+    [2, undefined, false, 0],
   );
   assert.deepEqual([sources.recallProfile, sources.recallTriggers], ["workspace file", "profile"]);
   assert.deepEqual(problems, []);
