@@ -1,5 +1,5 @@
-// Which hits of a search are worth a model's attention: those of this project, and only where the answer as a whole says
-// that memory knows something of what was asked. Measured: `npm run bench recall`.
+// Which hits of a search are worth a model's attention: those of this project, and only where the answer as a whole
+// says that memory knows something of what was asked. Measured: `npm run bench recall`.
 import type { Hit } from "../server/index.ts";
 
 /** A floor that the user set holds for cosines; what both arms found may lie so much below it. */
@@ -26,8 +26,8 @@ const MIN_KEYWORD_SHARE = 0.5;
 const OTHER_SCRIPT =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Cyrillic}\p{Script=Arabic}]/u;
 const ENGLISH = wordSet(
-  "the a an of to in is are was do does did how what why when where which who can could should would we i my our your",
-  "it this that for on with and or not if be have has there from by at as",
+  "the a an of to in is are was do does did how what why when where which who can could should would we i my our",
+  "your it this that for on with and or not if be have has there from by at as",
 );
 const NOT_ENGLISH = wordSet(
   "der die das und ist wie wir ich nicht ein eine einen den dem mit für auf warum was kann soll bei nach zu im von ob oft",
