@@ -35,15 +35,16 @@ export type ProjectFor = (session: Pick<PastSession, "cwd" | "remoteUrls">) => s
 /** Returns which sessions the words and options of a command mean. Throws `UsageError`. */
 export function readChoice(words: readonly string[], { project, since, limit }: Values, defaultLimit: number): Choice {
   return {
-    project: project === undefined ? "" : readProject(String(project)),
-    since: since === undefined ? 0 : readSince(String(since)),
-    limit: limit === undefined ? defaultLimit : readCount("limit", limit),
+    project: readProject(project),
+    since: readSince(since),
+    limit: readCount("limit", limit, defaultLimit),
     words: words.flatMap((word) => word.toLowerCase().split(/\s+/)).filter((word) => word !== ""),
   };
 }
 
-/** Returns a whole number of one or more. Throws `UsageError`. */
-export function readCount(option: string, value: string | boolean): number {
+/** Returns the whole number of one or more that an option says, or the default. Throws `UsageError`. */
+export function readCount(option: string, value: Values[string], defaultCount: number): number {
+  if (value === undefined) return defaultCount;
   if (!/^[1-9]\d{0,8}$/.test(String(value))) throw new UsageError(`--${option} takes a whole number from 1`);
   return Number(value);
 }
@@ -90,14 +91,17 @@ function hasAll(session: ReadSession, words: readonly string[]): boolean {
   return words.every((word) => text.includes(word));
 }
 
-function readProject(text: string): string {
-  const slug = projectSlug(text);
+function readProject(value: Values[string]): string {
+  if (value === undefined) return "";
+  const slug = projectSlug(String(value));
   // "" would mean every project, which nobody asked for.
   if (slug === "") throw new UsageError("--project takes a name with letters from a to z, or digits");
   return slug;
 }
 
-function readSince(text: string): number {
+function readSince(value: Values[string]): number {
+  if (value === undefined) return 0;
+  const text = String(value);
   const [, count, unit = ""] = /^(\d{1,6})([hdw])$/.exec(text) ?? [];
   const unitMs = UNIT_MS[unit];
   if (unitMs !== undefined) return Date.now() - Number(count) * unitMs;

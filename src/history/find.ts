@@ -21,8 +21,10 @@ export function findSessions(env: NodeJS.ProcessEnv, warn: Warn): PastSession[] 
     warn(`there is no folder ${path} (PALINODE_CLINE_ROOT, PALINODE_CLINE_ROOTS)`);
   const sessions = [...cliSessions(sessionsDir, warn), ...roots.flatMap((root) => extensionTasks(root, warn))];
   sessions.sort((a, b) => lastAt(b) - lastAt(a));
-  // Two editors that share a store, or a copy of one, show each task twice.
-  return [...new Map(sessions.toReversed().map((session) => [session.id, session])).values()].toReversed();
+  const byId = new Map<string, PastSession>();
+  // Two editors that share a store, or a copy of one, show each task twice: the younger counts.
+  for (const session of sessions) if (!byId.has(session.id)) byId.set(session.id, session);
+  return [...byId.values()];
 }
 
 function cliSessions(sessionsDir: string, warn: Warn): PastSession[] {

@@ -72,9 +72,8 @@ async function save(client: Way["client"], memory: SaveRequest, signal: AbortSig
 function createPace({ now, wait }: Clock): () => Promise<void> {
   const writes: number[] = [];
   return async () => {
-    const oldest = writes.length < MAX_WRITES_A_MINUTE ? undefined : writes.shift();
-    const waitMs = oldest === undefined ? 0 : oldest + WINDOW_MS - now();
-    if (waitMs > 0) await wait(waitMs);
+    const earliest = (writes.at(-MAX_WRITES_A_MINUTE) ?? -Infinity) + WINDOW_MS;
+    if (earliest > now()) await wait(earliest - now());
     writes.push(now());
   };
 }

@@ -52,7 +52,7 @@ export async function importSessions(sessions: readonly PastSession[], importer:
   const adviceAfter = createAdviser();
   for (const [index, session] of sessions.entries()) {
     if (index % SESSIONS_PER_YIELD === 0) await yieldToEvents();
-    const fate: Fate = importer.signal.aborted ? { kind: "stopped" } : await importOne(session, counting);
+    const fate = await importOne(session, counting);
     if (fate.kind === "stopped") return { ...counts, stopped: "interrupted", left: sessions.length - index };
     if (fate.kind !== "left_out") counts[fate.kind] += 1;
     const advice = adviceAfter(fate);
@@ -75,7 +75,8 @@ export function countLost(warn: Warn, counts: Pick<ImportCounts, "broken">): War
 }
 
 async function importOne(session: PastSession, importer: Importer): Promise<Fate> {
-  const { send, ledger, warn } = importer;
+  const { send, ledger, signal, warn } = importer;
+  if (signal.aborted) return { kind: "stopped" };
   const prepared = attempt(session.file, warn, () => prepare(session, importer)) ?? { kind: "left_out" };
   if (prepared.kind !== "memory") return prepared;
   const result = await send(prepared.body);

@@ -72,11 +72,10 @@ function liveImporter(shell: Shell, values: Values, project: string, signal: Abo
     quietMs = ms;
   });
   const clock = { now: Date.now, wait: (ms: number) => sleep(ms, undefined, { signal }).catch(() => undefined) };
-  const minPrompts = values["min-prompts"];
   return {
     send: createSend({ client, clock, signal, quietMs: () => quietMs, warn }),
     ledger: openImportLedger(config.persist ? openState(config.stateDir, warn) : noState, config.apiUrl),
-    minPrompts: minPrompts === undefined ? DEFAULT_MIN_PROMPTS : readCount("min-prompts", minPrompts),
+    minPrompts: readCount("min-prompts", values["min-prompts"], DEFAULT_MIN_PROMPTS),
     projectFor: projectNamer(shell.env),
     onDone: progressOn(shell),
     signal,

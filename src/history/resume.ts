@@ -31,8 +31,9 @@ function matches(shell: Shell, query: string): readonly PastSession[] {
   const all = candidates(shell, readChoice([], {}, Infinity), () => undefined);
   const named = all.filter((session) => session.id === query);
   if (named.length > 0) return named;
-  const started = query.length < MIN_ID_CHARS ? [] : all.filter((session) => session.id.startsWith(query));
-  return started.length > 0 ? started : matchesOfWords(shell, query);
+  const started = all.filter((session) => session.id.startsWith(query));
+  if (query.length >= MIN_ID_CHARS && started.length > 0) return started;
+  return matchesOfWords(shell, query);
 }
 
 function matchesOfWords(shell: Shell, query: string): readonly PastSession[] {

@@ -112,8 +112,9 @@ function doneIn(messages: readonly Message[]): string[] {
 }
 
 function commandText(outcome: Outcome): string {
-  const isFailedSomehow = outcome.isFailed && outcome.exitCode === undefined;
-  return isFailedSomehow ? `${described(outcome)} (failed)` : described(outcome);
+  // An exit code says it already.
+  if (!outcome.isFailed || outcome.exitCode !== undefined) return described(outcome);
+  return `${described(outcome)} (failed)`;
 }
 
 function textFrom(sections: readonly Section[]): string {
@@ -154,9 +155,10 @@ function bullets(lines: readonly string[]): string {
 
 /** Takes signs out of lines that hold little else, and lines that hold nothing else. */
 function calm(text: string, signs: RegExp): string {
-  const lines = text
-    .split("\n")
-    .map((line) => (isNoisy(line) ? line.replace(signs, " ").replace(/ {2,}/g, " ").trim() : line));
+  const lines = text.split("\n").map((line) => {
+    if (!isNoisy(line)) return line;
+    return line.replace(signs, " ").replace(/ {2,}/g, " ").trim();
+  });
   return lines.filter((line) => /[\p{L}\p{N}]/u.test(line)).join("\n");
 }
 

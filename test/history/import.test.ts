@@ -5,7 +5,8 @@ import { basename, dirname, join } from "node:path";
 import test, { type TestContext } from "node:test";
 import { openState } from "../../src/base/store.ts";
 import { findSessions } from "../../src/history/find.ts";
-import { openImportLedger } from "../../src/history/import-ledger.ts";
+import { openImportLedger, sessionDigest } from "../../src/history/import-ledger.ts";
+import { progressText } from "../../src/history/import-report.ts";
 import { createSend } from "../../src/history/import-send.ts";
 import { importSessions } from "../../src/history/import-sessions.ts";
 import { readSession } from "../../src/history/read.ts";
@@ -320,6 +321,8 @@ test("thirty writes go out in any minute, not more, and the order holds", async 
   assert.deepEqual([counts.sent, times.length], [75, 75]);
   for (const [index, at] of times.entries())
     assert.ok(times.filter((other) => other >= at && other < at + 60_000).length <= 30, `${index} at ${at}`);
+  // A minute, and a second for the way: the server's clock starts when a write arrives.
+  assert.deepEqual([times[29], times[30], times[60]], [0, 61_000, 122_000]);
   assert.ok(clock.now() < 130_000, `${clock.now()}`);
 });
 
@@ -370,6 +373,89 @@ test("trouble that is not a session's own ends the import after three in a row",
   const counts = await importSessions(findSessions(importer.env, assert.fail), importer);
   assert.deepEqual([counts.sent, counts.refused, posts], [1, 4, 5]);
   assert.match(warnings.at(-1)!, /stopped with 4 left/);
+});
+
+test("texts that are refused each for itself do not end the import", async (t) => {
+  for (const status of [400, 413, 422]) {
+    let posts = 0;
+    const { importer } = await unit(t, 5, {
+      post: async () => {
+        posts += 1;
+        if (posts < 5) throw new PalinodeError("/save", "bad-response", status);
+        return RECEIPT;
+      },
+    });
+    const counts = await importSessions(findSessions(importer.env, assert.fail), importer);
+    assert.deepEqual(counts, { sent: 1, unchanged: 0, too_short: 0, broken: 0, refused: 4 }, `${status}`);
+  }
+});
+
+test("a server that wants a pause again and again gets four, and then no more is asked of it", async (t) => {
+  let posts = 0;
+  const { importer, clock } = await unit(t, 3, {
+    post: async () => {
+      posts += 1;
+      throw new PalinodeError("/save", "rate-limited", 429);
+    },
+  });
+  const { refused, stopped, left } = await importSessions(findSessions(importer.env, assert.fail), importer);
+  assert.deepEqual([refused, stopped, left, posts, clock.now()], [1, "rate-limited", 2, 5, 4 * 60_000]);
+});
+
+test("an interrupt is heard also where the import waits for nothing", async (t) => {
+  const { importer } = await unit(t, 45, { post: async () => RECEIPT });
+  const stop = new AbortController();
+  const onDone = (done: number): void => {
+    if (done === 5) setImmediate(() => stop.abort());
+  };
+  const sessions = findSessions(importer.env, assert.fail);
+  const { sent, stopped, left } = await importSessions(sessions, { ...importer, signal: stop.signal, onDone });
+  assert.deepEqual([sent, stopped, left], [20, "interrupted", 25]);
+});
+
+test("each part of a session counts for whether it changed; where it lies does not, nor the version of this code", (t) => {
+  const home = openHome(t);
+  home.session("s", ["one", "x"], { cwd: "/w/shop" });
+  const session = readSession(findSessions(home.env, assert.fail)[0]!, assert.fail)!;
+  const digest = sessionDigest(session);
+  // Another digest would send every session of every user again.
+  assert.equal(digest, "k08g55afM6Q7zCxt");
+  const changes = [
+    ...[{ title: "t" }, { cwd: "/w" }, { startedAt: 1 }, { endedAt: 2 }, { model: "m2" }, { summary: "s" }],
+    { messages: session.messages.slice(1) },
+  ];
+  for (const change of changes)
+    assert.notEqual(sessionDigest({ ...session, ...change }), digest, Object.keys(change).join());
+  for (const same of [{ file: "/elsewhere" }, { touchedAt: 3 }, { remoteUrls: ["origin: x"] }])
+    assert.equal(sessionDigest({ ...session, ...same }), digest, Object.keys(same).join());
+});
+
+test("without --all the newest 500 are taken, and that there are more is said", async (t) => {
+  const { home, run } = await open(t);
+  for (let index = 0; index <= 500; index += 1)
+    home.session(`s${index}`, ["one", "x", "two"], { ended_at: new Date(1.7e12 + index * 1000).toISOString() });
+  const some = await run(["--dry-run", "--json"]);
+  const { would_send } = JSON.parse(some.out);
+  assert.deepEqual([would_send.length, would_send[0].metadata.session_id], [500, "s1"]);
+  assert.match(some.err, /only the newest 500 of 501 sessions; --all takes the rest/);
+  const all = await run(["--dry-run", "--json", "--all"]);
+  assert.deepEqual([JSON.parse(all.out).would_send.length, all.err], [501, ""]);
+});
+
+test("where nothing is kept on disk there are no marks, and all is sent again", async (t) => {
+  const { home, run } = await open(t);
+  home.session("a", ["one", "x", "two"]);
+  for (const _ of ["first", "second"])
+    assert.match((await run([], { PALINODE_CLINE_PERSIST: "0" })).out, /sent 1, unchanged 0/);
+  assert.match((await run()).out, /sent 1, unchanged 0/);
+  assert.match((await run()).out, /sent 0, unchanged 1/);
+});
+
+test("the time left goes by the rate, or by the server's limit where that takes longer", () => {
+  assert.equal(progressText(10, 20, 2), "10 of 20, 5 a minute, 2 min left");
+  assert.equal(progressText(1, 301, 0), "1 of 301, 60 a minute, 9 min left");
+  assert.equal(progressText(31, 301, 1), "31 of 301, 31 a minute, 9 min left");
+  assert.equal(progressText(301, 301, 9), "301 of 301, 33 a minute, 0 min left");
 });
 
 test("progress is a line per twenty where no terminal is", async (t) => {

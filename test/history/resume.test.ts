@@ -40,11 +40,25 @@ test("what fits several sessions names them and starts none", async (t) => {
   assert.equal((await home.run(["resume"])).code, 2);
 });
 
+test("four letters begin an id, fewer are a word", async (t) => {
+  const home = openHome(t);
+  for (const id of ["abcd1", "abcd2"]) home.session(id, ["x"], { metadata: { title: "x" } });
+  home.session("other", ["the abc of it"]);
+  const ambiguous = await home.run(["resume", "--print", "abcd"]);
+  assert.deepEqual([ambiguous.code, ambiguous.out], [1, ""]);
+  assert.match(ambiguous.err, /name one by its id:\n {2}abcd1 {2}x\n {2}abcd2 {2}x\n$/);
+  assert.match((await home.run(["resume", "--print", "abc"])).out, /--id other$/m);
+  assert.match((await home.run(["resume", "--print", "abcd2"])).out, /--id abcd2$/m);
+});
+
 test("one title among several texts is the one that is meant", async (t) => {
   const home = openHome(t);
   home.session("a", ["billing"], { metadata: { title: "Fix the billing page" } });
   home.session("b", ["we spoke of billing"], { metadata: { title: "Other things" } });
   assert.match((await home.run(["resume", "--print", "billing"])).out, /--id a$/m);
+  home.session("c", ["hello"], { metadata: { title: "Send the billing mail" } });
+  const ambiguous = await home.run(["resume", "--print", "billing"]);
+  assert.deepEqual([ambiguous.code, ambiguous.err.match(/^ {2}[abc](?= )/gm)?.sort()], [1, ["  a", "  b", "  c"]]);
 });
 
 test("cline runs in the session's own folder, and its exit code is ours", async (t) => {
@@ -137,6 +151,21 @@ test("a handoff goes without memory, but not with nothing", async (t) => {
   assert.equal(ran.code, 0);
   assert.match(ran.out, /^Continue the work on .*\n[\s\S]*the matter/);
   assert.match(ran.err, /nothing from http:\/\/127\.0\.0\.1:\d+: refused/);
+});
+
+test("a long session is handed over in part, and says so", async (t) => {
+  const home = openHome(t);
+  const server = await startPalinode();
+  await server.close();
+  const talk = Array.from({ length: 40 }, (_, index) => `${index} ${"word ".repeat(400)}`);
+  home.session("long", talk, { cwd: home.folder });
+  home.write(".cline/data/sessions/long/long.compaction.json", {
+    messages: [{ metadata: { kind: "compaction_summary", summary: "line\n".repeat(2000) } }],
+  });
+  const { out } = await home.run(["handoff", "--print"], { env: { PALINODE_API_URL: server.url } });
+  const block = out.slice(out.indexOf("### Last session here"));
+  assert.ok(block.length > 3500 && block.length < 4200, `${block.length}`);
+  assert.match(block, /… \[cut\]/);
 });
 
 test("an imported session that is recalled says how it is reopened", async (t) => {

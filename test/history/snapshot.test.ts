@@ -1,6 +1,9 @@
 // What the server counts in a text before it takes it, held against what an imported session says.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { findSessions } from "../../src/history/find.ts";
+import { readSession } from "../../src/history/read.ts";
+import { bodyOf } from "../../src/history/snapshot.ts";
 import { openHome } from "../helpers/past.ts";
 import { startPalinode } from "../palinode/server.ts";
 
@@ -37,4 +40,24 @@ test("no imported session has more signs than the server takes, whatever share o
     const share = (content.match(SIGNS)?.length ?? 0) / [...content].length;
     assert.ok(share <= 0.4, `${slug}: ${share}`);
   }
+});
+
+test("of many failures the newest twenty are told, and an error beside a result is one", (t) => {
+  const home = openHome(t);
+  const messages: Record<string, unknown>[] = [{ role: "user", content: "one" }];
+  for (let index = 0; index < 25; index += 1) {
+    const call = { type: "tool_use", id: `c${index}`, name: "fetch_page", input: { url: `u${index}` } };
+    const result = { type: "tool_result", tool_use_id: `c${index}`, name: "fetch_page", content: "in part" };
+    messages.push(
+      { role: "assistant", content: [call] },
+      { role: "user", content: [{ ...result, error: `broken ${index}`, is_error: true }] },
+    );
+  }
+  home.write(".cline/data/sessions/s/s.messages.json", { messages });
+  const [past] = findSessions(home.env, assert.fail);
+  const errors = bodyOf(readSession(past!, assert.fail)!).match(/^- error: .*$/gm);
+  assert.deepEqual(
+    errors,
+    Array.from({ length: 20 }, (_, index) => `- error: broken ${index + 5}`),
+  );
 });
