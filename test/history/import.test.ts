@@ -413,7 +413,7 @@ test("an interrupt is heard also where the import waits for nothing", async (t) 
   assert.deepEqual([sent, stopped, left], [20, "interrupted", 25]);
 });
 
-test("each part of a session counts for whether it changed; where it lies does not, nor the version of this code", (t) => {
+test("each part of a session counts for whether it changed; its place does not, nor the version of this code", (t) => {
   const home = openHome(t);
   home.session("s", ["one", "x"], { cwd: "/w/shop" });
   const session = readSession(findSessions(home.env, assert.fail)[0]!, assert.fail)!;
