@@ -3,7 +3,7 @@
 import { asRecord, asText } from "./base/json.ts";
 import { within } from "./base/time.ts";
 import { readHookCall } from "./cline/index.ts";
-import { createTools, RULE, slashCommand, type Tool } from "./desk/index.ts";
+import { commandDescription, createTools, RULE, slashCommand, type Tool } from "./desk/index.ts";
 import { Roster, type Session } from "./session/index.ts";
 import { isActive, type PalinodeOptions, readConfig } from "./settings/index.ts";
 import { SESSION_VERBS } from "./verbs.ts";
@@ -57,7 +57,10 @@ export function createPalinodePlugin(options: PalinodeOptions = {}): PalinodePlu
       }
       const session = roster.startSession(ctx, undefined, takesTools);
       const openDesk = () => ({ session, read: readConfig(options, process.env, session.cwd) });
-      contribute(asRecord(api), toolsOf(session), (input) => slashCommand(SESSION_VERBS, openDesk, input));
+      contribute(asRecord(api), toolsOf(session), {
+        description: commandDescription(session, Object.keys(SESSION_VERBS)),
+        handler: (input) => slashCommand(SESSION_VERBS, openDesk, input),
+      });
     } catch {
       // A session that cannot be set up goes on without memory.
     }
@@ -95,16 +98,12 @@ async function capture(roster: Roster, payload: unknown): Promise<void> {
 function contribute(
   api: Record<string, unknown>,
   tools: readonly Tool[],
-  handler: (input: unknown) => Promise<string>,
+  command: { readonly description: string; readonly handler: (input: unknown) => Promise<string> },
 ): void {
   const register = (kind: string, what: unknown): void => {
     if (typeof api[kind] === "function") Reflect.apply(api[kind], api, [what]);
   };
   for (const tool of tools) register("registerTool", tool);
   if (tools.length > 0) register("registerRule", RULE);
-  register("registerCommand", {
-    name: "palinode",
-    description: `Long-term memory: ${Object.keys(SESSION_VERBS).join(", ")}`,
-    handler,
-  });
+  register("registerCommand", { name: "palinode", ...command });
 }

@@ -10,4 +10,5 @@ export {
   unpauseVerb,
   whyVerb,
 } from "./commands.ts";
+export { commandDescription } from "./notice.ts";
 export { createTools, RULE, type Tool } from "./tools.ts";
