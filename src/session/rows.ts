@@ -50,7 +50,7 @@ export function readEntry(raw: unknown): LedgerEntry[] {
       prompt,
       text,
       seen,
-      snippets: Array.isArray(snippets) ? listOf(snippets, readSnippet) : snippetsIn(text, kind),
+      snippets: Array.isArray(snippets) ? listOf(snippets, readSnippet) : snippetsIn(text, kind, seen),
       id,
       createdAt,
       anchor: place,
@@ -58,9 +58,13 @@ export function readEntry(raw: unknown): LedgerEntry[] {
   ];
 }
 
-function snippetsIn(text: string, kind: LedgerEntry["kind"]): Snippet[] {
+function snippetsIn(text: string, kind: LedgerEntry["kind"], seen: readonly string[]): Snippet[] {
   const lines = text.matchAll(kind === "digest" ? SNIPPET_LINES.digest : SNIPPET_LINES.scored);
-  return [...lines].map(([, path = "", words = ""]) => ({ path, words }));
+  const snippets = [...lines].map(([, path = "", words = ""]) => ({ path, words }));
+  if (kind === "digest") return snippets;
+  // Hits stand last: what reads like one before them is the text of a trigger.
+  const hits = seen.filter((key) => key.startsWith("hit ")).length;
+  return snippets.slice(Math.max(0, snippets.length - hits));
 }
 
 function readSnippet(raw: unknown): Snippet[] {

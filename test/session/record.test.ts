@@ -62,12 +62,29 @@ test("a trigger that waits for room stays as it was, and what was changed in it 
   ]);
 });
 
+test("of a block that 0.1.0 wrote, what reads like a hit in a trigger's text is none", (t) => {
+  const lines = [
+    "### Trigger fired: t/a.md",
+    "- [ ] rotate the key",
+    "- [m/b.md] (80% match) quoted",
+    "### Related memories",
+    "- [m/c.md] (keyword match) shown",
+  ];
+  const { snippets: _, ...block } = entry(["<palinode-memory>", ...lines, "</palinode-memory>"].join("\n"));
+  const seen = ["text a", "whole a", "hit c", "text c"];
+  const state = stateOf(t, { ledger: [{ ...block, seen }] as unknown as LedgerEntry[] });
+  assert.deepEqual(
+    loadRecord(state, "session", "/w").ledger.map(({ snippets }) => snippets),
+    [[{ path: "m/c.md", words: "shown" }]],
+  );
+});
+
 test("a record that is too large for its file is kept without what is only told or can be derived", (t) => {
   const words = (index: number) => `${index} ${"word ".repeat(150)}`.trim();
   const ledger = Array.from({ length: 200 }, (_, index) => {
     const line = `- [m/${index}.md] (80% match) ${words(index)}`;
     const snippets = [{ path: `m/${index}.md`, words: words(index) }];
-    return { ...entry(`<palinode-memory>\n${line}\n</palinode-memory>`), snippets };
+    return { ...entry(`<palinode-memory>\n${line}\n</palinode-memory>`), seen: [`hit ${index}`], snippets };
   });
   const state = stateOf(t, { ledger, problems: ["one"] });
   const record = loadRecord(state, "session", "/w");
@@ -128,9 +145,9 @@ test("a record that 0.1.0 wrote gives the same bytes, and what it says was shown
     "### Trigger fired: t/four.md",
     "- [insights/fresh.md] (90% match) Something that this session has not seen",
   ]);
-  // Three hits are in view.
+  // Forty, and three more for the hits that are in view.
   assert.deepEqual(
     server.calls("/search").map(({ body }) => (body as { limit: number }).limit),
-    [6],
+    [43],
   );
 });
