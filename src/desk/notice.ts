@@ -1,5 +1,5 @@
-// What a person sees of memory without asking: the description of `/palinode`, which Cline's TUI shows as soon as `/` is
-// typed. It is the one place where CLI 3.0.65 shows a line of a plugin's own: it drops a plugin's events, output and
+// What a person sees of memory without asking: the description of `/palinode`, which Cline's TUI shows as soon as `/`
+// is typed. It is the one place where CLI 3.0.65 shows a line of a plugin's own: it drops a plugin's events, output and
 // (over the hub) its log, and a throwing or stopping hook costs the run. Tried on the real CLI and TUI.
 import type { Reason } from "../server/index.ts";
 import { type ChannelNews, latestSession, pausedSince, type Session } from "../session/index.ts";

@@ -30,8 +30,8 @@ const ENGLISH = wordSet(
   "your it this that for on with and or not if be have has there from by at as",
 );
 const NOT_ENGLISH = wordSet(
-  "der die das und ist wie wir ich nicht ein eine einen den dem mit für auf warum was kann soll bei nach zu im von ob oft",
-  "el la los las de que qué por cómo un una es en con para si podemos se del cuando",
+  "der die das und ist wie wir ich nicht ein eine einen den dem mit für auf warum was kann soll bei nach zu im von ob",
+  "oft el la los las de que qué por cómo un una es en con para si podemos se del cuando",
   "le les des est pourquoi comment dans pour avec une sur nous pas",
 );
 
