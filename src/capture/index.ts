@@ -1,4 +1,5 @@
 // What a session leaves behind, and its way to the server.
+export { isDue, savedByAgent } from "./due.ts";
 export type { Item } from "./item.ts";
 export { drain, dropTail, keepTail, type Sender, sendCapture, tidy } from "./outbox.ts";
-export { captureOf, described, isDue, lastAnswer, listed, savedByAgent } from "./summary.ts";
+export { captureOf, described, lastAnswer, listed } from "./summary.ts";

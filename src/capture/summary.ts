@@ -1,4 +1,4 @@
-// When a session is captured and what the summary says. The words come from the transcript, never from a request, so
+// What the summary of a session says. The words come from the transcript, never from a request, so
 // nothing that was injected can come back as memory.
 import { asRecord } from "../base/json.ts";
 import { clipMarked, oneLine } from "../base/text.ts";
@@ -31,27 +31,6 @@ export interface Capture {
   readonly prompts: number;
   readonly model: string | undefined;
   readonly durationSeconds: number | undefined;
-}
-
-/** Returns whether a session of `prompts` is due: at the floor, then each time it has doubled since `captured`. */
-export function isDue(prompts: number, captured: number, minMessages: number): boolean {
-  return prompts >= minMessages && (captured === 0 || prompts >= 2 * captured);
-}
-
-/** Returns whether the agent saved the session itself after the first `captured` prompts. */
-export function savedByAgent(transcript: readonly Message[], captured: number): boolean {
-  const since = promptsOf(transcript)[captured];
-  const recent = since === undefined ? [] : transcript.slice(transcript.indexOf(since));
-  const done = new Set(
-    recent
-      .flatMap(toolResultsOf)
-      .filter((result) => !isFailed(result))
-      .map((result) => result.id),
-  );
-  // An MCP server prefixes its name to the tool's.
-  return recent
-    .flatMap(toolCallsOf)
-    .some((call) => /(?:^|[^a-z])palinode_session_end$/.test(call.name) && done.has(call.id));
 }
 
 /** Returns the capture of a transcript: at most 1,200 characters, redacted, free of markup that the server refuses. */

@@ -11,4 +11,4 @@ export {
   whyVerb,
 } from "./commands.ts";
 export { commandDescription } from "./notice.ts";
-export { createTools, RULE, type Tool } from "./tools.ts";
+export { createTools, RULE, type Tool } from "./toolset.ts";

@@ -4,7 +4,7 @@
 import { asRecord } from "../base/json.ts";
 import { digestOf } from "../base/text.ts";
 import { createdAtOf, INJECTED_KIND, type Message, type Prompt, toolCallsOf, toolResultsOf } from "../cline/index.ts";
-import { type Anchor, createPlaces, indexOfPrompt, type Turn } from "./places.ts";
+import { type Anchor, createPlaces, indexOfPrompt, type Turn } from "./anchors.ts";
 
 /** What a line of a block says of a file, without its score. */
 export interface Snippet {

@@ -1,6 +1,6 @@
 // What kind of thing a person said: talk that asks nothing, a follow-up that leans on the prompt before it, or words
 // that stand for themselves. Decided by counting words; nobody is asked.
-import { ASKING_WORDS, CJK_FUNCTION_PHRASES, CJK_TALK_PHRASES, FUNCTION_WORDS, TALK_WORDS } from "./vocabulary.ts";
+import { ASKING_WORDS, CJK_FUNCTION_PHRASES, CJK_TALK_PHRASES, FUNCTION_WORDS, TALK_WORDS } from "./talk-words.ts";
 
 const MAX_TALK_CHARS = 200;
 const MAX_LEANING_CHARS = 120;

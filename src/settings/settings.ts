@@ -4,7 +4,7 @@ import { clineDataDir } from "../cline/index.ts";
 import type { Config, PalinodeOptions } from "./config.ts";
 import { readTokenFile } from "./files.ts";
 import { type Layer, type Problem, readLayers, type Source } from "./layers.ts";
-import { type PlaceList, placeLeftOut } from "./places.ts";
+import { type PlaceList, placeLeftOut } from "./only-in.ts";
 import { fromProfile, profileValues } from "./profiles.ts";
 import { asVariable, SETTING_NAMES, SETTINGS, variableOf } from "./table.ts";
 import { hintFor } from "./values.ts";

@@ -1,7 +1,7 @@
 // The table of settings: each one's variable, default, limits and line of help. How a value is read is values.ts.
 import { delimiter } from "node:path";
 import { type Config, PROFILE_NAMES } from "./config.ts";
-import { readFolders } from "./places.ts";
+import { readFolders } from "./only-in.ts";
 import { projectSlug } from "./project.ts";
 import {
   clamped,
