@@ -5,14 +5,11 @@ import { clipMarked, oneLine } from "../base/text.ts";
 import {
   bareWords,
   createdAtOf,
-  isFailed,
   type Message,
   modelOf,
   type Outcome,
   promptsOf,
   textsOf,
-  toolCallsOf,
-  toolResultsOf,
   withoutThinking,
   workOf,
 } from "../cline/index.ts";
