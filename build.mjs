@@ -21,6 +21,11 @@ const MAX_BUNDLE_BYTES = 384 * 1024;
 const REAL_PARTS = ["e2e", "matrix"];
 /** Programs that others start in a thread, by the path of what was built. */
 const THREADS = ["test/helpers/worker.ts", "test/bench/server.ts"];
+/** By this Cline's loader (jiti 2.7) takes a source for an ES module, even where it stands in a comment or a string. */
+const LOOKS_LIKE_MODULE =
+  /(?:[\s;]|^)(?:import[\s\w*,{}]*from|import\s*["'*{]|export\b\s*(?:[*{]|default|class|type|function|const|var|let|async function)|import\.meta\b)/m;
+/** A Node that cannot read the file prints the line that it stumbled over, the first import, and so these words. */
+const NEEDS = 'needs Node 20.19, 22.7 or newer, and no package.json above that says "commonjs"';
 
 process.chdir(ROOT);
 const [task = "bundle", ...words] = process.argv.slice(2);
@@ -75,7 +80,7 @@ async function bundle() {
   const [output] = Object.values(result.metafile.outputs);
   const foreign = output.imports.filter((entry) => !entry.path.startsWith("node:"));
   if (foreign.length > 0) fail(`imports outside node: ${foreign.map((entry) => entry.path).join(", ")}`);
-  const text = banner(Object.keys(output.inputs)) + withPlainComments(result.outputFiles[0].text);
+  const text = leftToNode(banner(Object.keys(output.inputs)) + withPlainComments(result.outputFiles[0].text));
   const bytes = Buffer.byteLength(text);
   if (bytes > MAX_BUNDLE_BYTES) fail(`${bytes} bytes; the limit is ${MAX_BUNDLE_BYTES}`);
   mkdirSync(DIST, { recursive: true });
@@ -97,6 +102,22 @@ function keepComments({ onLoad }) {
 
 function withPlainComments(text) {
   return text.replace(/^( *)\/\*!/gm, "$1/**").replace(/^( *)\/\/! /gm, "$1// ");
+}
+
+/**
+ * Returns the text with its imports and exports written so that it does not look like an ES module to Cline's loader:
+ * it leaves the file to Node then, which knows one when it sees one. What looks like one goes through Babel first, and
+ * on a busy machine that alone takes longer than the four seconds that a plugin has. Fails, naming the line, where
+ * anything else looks like one.
+ */
+function leftToNode(text) {
+  const written = text.replace(/^(import|export) \{/gm, "$1/**/{").replace(/^import\/\*\*\/\{.*/m, `$& // ${NEEDS}`);
+  const found = LOOKS_LIKE_MODULE.exec(written);
+  if (found) {
+    const [line] = written.slice(written.lastIndexOf("\n", found.index) + 1).split("\n", 1);
+    fail(`Cline's loader would send the file to Babel for this line; word it otherwise: ${line.trim()}`);
+  }
+  return written;
 }
 
 /** Returns what the file opens with: what it is, and what stands in it, by room, in the words of each room's door. */
