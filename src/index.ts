@@ -2,14 +2,14 @@
 // and the public types. Run directly, the file is a command line.
 import { isRunDirectly } from "./base/node.ts";
 import { runCli } from "./cli.ts";
-import { createPalinodePlugin } from "./plugin.ts";
+import { createPalinodePlugin, type PalinodePlugin } from "./plugin.ts";
 
 export type { PalinodeHooks, PalinodePlugin } from "./plugin.ts";
 export type { PalinodeOptions, Profile } from "./settings/index.ts";
 export { createPalinodePlugin };
 
 /** The plugin, configured from its surroundings when a session starts. */
-export const plugin = createPalinodePlugin();
+export const plugin: PalinodePlugin = createPalinodePlugin();
 export default plugin;
 
 if (isRunDirectly()) {

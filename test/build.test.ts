@@ -1,9 +1,19 @@
 // What the build promises of the file that it writes, and that it fails where it cannot keep that.
 import assert from "node:assert/strict";
-import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { pathToFileURL } from "node:url";
 import { cloneInto } from "./e2e/clone.ts";
 import { type Result, run } from "./e2e/process.ts";
 
@@ -44,3 +54,34 @@ for (const [what, line] of [
     assert.match(stderr, /Babel for this line; word it otherwise: .*(?:imported, say, from|import\.meta\.url)/);
     assert.ok(!existsSync(join(folder, "dist/palinode.js")));
   });
+
+test("the types name what the file exports, and import nothing", async () => {
+  const types = readFileSync(join(REPOSITORY, "dist/palinode.d.ts"), "utf8");
+  const names = /^export \{ (.+) \};\n$/m.exec(types)?.[1]?.split(", ") ?? [];
+  const values = Object.keys(await import(pathToFileURL(BUNDLE).href));
+  const ofTypes = ["PalinodeHooks", "PalinodeOptions", "PalinodePlugin", "Profile"];
+  assert.deepEqual(names.map((name) => name.replace("plugin as ", "")).sort(), [...values, ...ofTypes].sort());
+  assert.doesNotMatch(types, /\bimport\b|\brequire\b/);
+});
+
+test("types that two files declare fail the build, which names them", async (t) => {
+  const folder = clone(t, { tools: true });
+  appendFileSync(join(folder, "src/base/node.ts"), "export interface PalinodeHooks {}\n");
+  const { code, stderr } = await build(folder);
+  assert.equal(code, 1);
+  assert.match(stderr, /one declaration of PalinodeHooks/);
+});
+
+test("npm's prepare, without tools and without a network, says what is missing and keeps what is built", async (t) => {
+  const folder = clone(t, { tools: false });
+  const missing = /esbuild, typescript.* are needed to build, and npm could not install them/;
+  const { code, stderr } = await build(folder, "prepare");
+  assert.equal(code, 1);
+  assert.match(stderr, missing);
+  mkdirSync(join(folder, "dist"));
+  writeFileSync(join(folder, "dist/palinode.js"), "built");
+  const again = await build(folder, "prepare");
+  assert.equal(again.code, 0);
+  assert.match(again.stderr, missing);
+  assert.equal(readFileSync(join(folder, "dist/palinode.js"), "utf8"), "built");
+});
