@@ -1,9 +1,10 @@
 // Builds the package in dist/, and builds and runs the TypeScript programs under test/.
-//   node build.mjs                 the bundle, and beside it the skill and the manifest that makes the folder a plugin
+//   node build.mjs                 the bundle, and beside it its types, the skill and the manifest of a plugin folder
 //   node build.mjs types           type-check
 //   node build.mjs lint [--write]  format and lint: say what is off, or mend what can be mended
 //   node build.mjs test [PATH ...] the *.test.ts files below test/ or the paths (options go to `node --test`)
 //   node build.mjs run FILE [...]  one TypeScript program, with its arguments
+//   node build.mjs prepare         what npm asks for: the bundle, also where npm was told to leave the tools out
 // What is missing (node_modules) is installed first, so every script works on a fresh clone.
 import { spawnSync } from "node:child_process";
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -14,6 +15,9 @@ const ROOT = fileURLToPath(new URL(".", import.meta.url));
 const DIST = join(ROOT, "dist");
 const ENTRY = "src/index.ts";
 const BUNDLE = join(DIST, "palinode.js");
+const TYPES = join(DIST, "palinode.d.ts");
+const TSC = "node_modules/typescript/bin/tsc";
+const TOOLS = ["esbuild", "typescript", "@biomejs/biome"];
 const PROGRAMS = join(ROOT, ".cache/build");
 /** A figure to notice growth by, not to squeeze code for. */
 const MAX_BUNDLE_BYTES = 384 * 1024;
@@ -21,22 +25,36 @@ const MAX_BUNDLE_BYTES = 384 * 1024;
 const REAL_PARTS = ["e2e", "matrix"];
 /** Programs that others start in a thread, by the path of what was built. */
 const THREADS = ["test/helpers/worker.ts", "test/bench/server.ts"];
+/** By this Cline's loader (jiti 2.7) takes a source for an ES module, even where it stands in a comment or a string. */
+const LOOKS_LIKE_MODULE =
+  /(?:[\s;]|^)(?:import[\s\w*,{}]*from|import\s*["'*{]|export\b\s*(?:[*{]|default|class|type|function|const|var|let|async function)|import\.meta\b)/m;
+/** One declaration at the top of a file of types, with its comment, and its name. */
+const DECLARATION =
+  /(?:^\/\*\*(?:(?!\*\/)[\s\S])*\*\/\n)?^(?:export |declare )*(?:interface|type|const|function) (\w+)[\s\S]*?\n(?![\s}])/gm;
+/** A Node that cannot read the file prints the line that it stumbled over, the first import, and so these words. */
+const NEEDS = 'needs Node 20.19, 22.7 or newer, and no package.json above that says "commonjs"';
 
 process.chdir(ROOT);
+const pkg = JSON.parse(readFileSync("package.json", "utf8"));
 const [task = "bundle", ...words] = process.argv.slice(2);
-if (!["esbuild", "typescript", "@biomejs/biome"].every((name) => existsSync(`node_modules/${name}`))) {
-  run("npm", ["ci", "--include=dev", "--ignore-scripts"], {
-    shell: process.platform === "win32",
-    stdio: ["ignore", 2, 2],
-  });
+const hasTools = TOOLS.every((name) => existsSync(`node_modules/${name}`));
+if (!hasTools && !installTools()) {
+  const missing = `${TOOLS.join(", ")} are needed to build, and npm could not install them`;
+  if (task !== "prepare" || !existsSync(BUNDLE))
+    fail(`${missing}; ${pkg.homepage}/releases has the file as it is built`);
+  console.error(`build: ${missing}; dist/ stays as it is`);
+  process.exit(0);
 }
 const esbuild = await import("esbuild");
-const pkg = JSON.parse(readFileSync("package.json", "utf8"));
 
 if (task === "bundle") {
   await bundle();
+} else if (task === "prepare") {
+  await bundle();
+  // Whoever left the tools out does not want them.
+  if (!hasTools) rmSync("node_modules", { recursive: true, force: true });
 } else if (task === "types") {
-  run(process.execPath, ["node_modules/typescript/bin/tsc", "-p", "tsconfig.json"]);
+  run(process.execPath, [TSC, "-p", "tsconfig.json"]);
 } else if (task === "lint") {
   run(process.execPath, ["node_modules/@biomejs/biome/bin/biome", "check", "--error-on-warnings", ...words]);
 } else if (task === "test") {
@@ -51,8 +69,18 @@ if (task === "bundle") {
   await programs([file]);
   run(process.execPath, ["--enable-source-maps", join(PROGRAMS, file.replace(/\.ts$/, ".js")), ...rest]);
 } else {
-  console.error(`Unknown task "${task}": use one of types, lint, test, run, or none for the bundle.`);
+  console.error(`Unknown task "${task}": use one of types, lint, test, run, prepare, or none for the bundle.`);
   process.exit(2);
+}
+
+/**
+ * Installs the tools as the lock file has them and returns whether that worked. Without scripts: `prepare` is one. npm
+ * hands its own settings down to it, and Cline's say to leave out what is for development, and the lock file.
+ */
+function installTools() {
+  const patience = ["--fetch-retries=1", "--fetch-retry-mintimeout=1000"];
+  const args = ["ci", "--include=dev", "--package-lock", "--ignore-scripts", ...patience];
+  return spawnSync("npm", args, { shell: process.platform === "win32", stdio: ["ignore", 2, 2] }).status === 0;
 }
 
 /** Builds the shipped file, in the words that it was written in; fails when it imports anything outside `node:`. */
@@ -75,11 +103,13 @@ async function bundle() {
   const [output] = Object.values(result.metafile.outputs);
   const foreign = output.imports.filter((entry) => !entry.path.startsWith("node:"));
   if (foreign.length > 0) fail(`imports outside node: ${foreign.map((entry) => entry.path).join(", ")}`);
-  const text = banner(Object.keys(output.inputs)) + withPlainComments(result.outputFiles[0].text);
+  const text = leftToNode(banner(Object.keys(output.inputs)) + withPlainComments(result.outputFiles[0].text));
   const bytes = Buffer.byteLength(text);
   if (bytes > MAX_BUNDLE_BYTES) fail(`${bytes} bytes; the limit is ${MAX_BUNDLE_BYTES}`);
+  const typesText = `${head()} */\n${types()}`;
   mkdirSync(DIST, { recursive: true });
   writeFileSync(BUNDLE, text);
+  writeFileSync(TYPES, typesText);
   console.error(`dist/palinode.js ${(bytes / 1024).toFixed(1)} KB`);
   folder();
 }
@@ -99,6 +129,22 @@ function withPlainComments(text) {
   return text.replace(/^( *)\/\*!/gm, "$1/**").replace(/^( *)\/\/! /gm, "$1// ");
 }
 
+/**
+ * Returns the text with its imports and exports written so that it does not look like an ES module to Cline's loader:
+ * it leaves the file to Node then, which knows one when it sees one. What looks like one goes through Babel first, and
+ * on a busy machine that alone takes longer than the four seconds that a plugin has. Fails, naming the line, where
+ * anything else looks like one.
+ */
+function leftToNode(text) {
+  const written = text.replace(/^(import|export) \{/gm, "$1/**/{").replace(/^import\/\*\*\/\{.*/m, `$& // ${NEEDS}`);
+  const found = LOOKS_LIKE_MODULE.exec(written);
+  if (found) {
+    const [line] = written.slice(written.lastIndexOf("\n", found.index) + 1).split("\n", 1);
+    fail(`Cline's loader would send the file to Babel for this line; word it otherwise: ${line.trim()}`);
+  }
+  return written;
+}
+
 /** Returns what the file opens with: what it is, and what stands in it, by room, in the words of each room's door. */
 function banner(paths) {
   const names = [...new Set(paths.map((path) => dirname(path)))].sort();
@@ -114,8 +160,6 @@ function banner(paths) {
       .sort()
       .join(" ")}`;
   });
-  // `install` and `doctor` read name and version from the first line, also of copies that were built long ago.
-  const head = `/*! ${pkg.name} ${pkg.version} | ${pkg.license} licence | ${pkg.homepage}`;
   const lines = [
     pkg.description,
     "",
@@ -123,7 +167,50 @@ function banner(paths) {
     "",
     ...rooms,
   ];
-  return `${head}\n${lines.join("\n").replace(/^/gm, " * ").replace(/ +$/gm, "")}\n */\n`;
+  return `${head()}\n${lines.join("\n").replace(/^/gm, " * ").replace(/ +$/gm, "")}\n */\n`;
+}
+
+/** `install` and `doctor` read name and version from this first line, also of copies that were built long ago. */
+function head() {
+  return `/*! ${pkg.name} ${pkg.version} | ${pkg.license} licence | ${pkg.homepage}`;
+}
+
+/**
+ * Returns the types of all that the entry exports, as one text that imports nothing: tsc's declarations of that, and of
+ * what these name in turn. They are found by their names; where one is declared twice the build fails.
+ */
+function types() {
+  const files = declarationFiles();
+  const declared = new Map();
+  for (const text of files.values())
+    for (const [declaration, name] of text.matchAll(DECLARATION))
+      declared.set(name, declared.has(name) ? undefined : declaration.replace(/^export /m, ""));
+  const entry = files.get(basename(ENTRY, ".ts"));
+  const lists = [...entry.matchAll(/^export (?:type )?\{ (.+) \}/gm)].flatMap(([, list]) => list.split(", "));
+  const exported = [...lists, ...[...entry.matchAll(/^export declare \w+ (\w+)/gm)].map(([, name]) => name)].sort();
+  const wanted = new Set(exported);
+  // A set goes on to what is added to it on the way.
+  for (const name of wanted) {
+    const code = declared.get(name)?.replace(/\/\*\*[\s\S]*?\*\//g, "");
+    if (code === undefined) fail(`the types need one declaration of ${name} in src/; there is none, or there are two`);
+    for (const [word] of code.matchAll(/\b[A-Z]\w*/g)) if (declared.has(word)) wanted.add(word);
+  }
+  const texts = [...wanted].sort().map((name) => declared.get(name));
+  return `${texts.join("")}export { ${exported.join(", ")}, plugin as default };\n`;
+}
+
+/** Returns what tsc writes of the entry and of all that it imports, by path below src/ without the ending. */
+function declarationFiles() {
+  const folder = join(ROOT, ".cache/types");
+  const compilerOptions = { noEmit: false, noCheck: true, declaration: true, emitDeclarationOnly: true };
+  const project = { extends: "../tsconfig.json", include: [`../${ENTRY}`], compilerOptions };
+  Object.assign(compilerOptions, { rootDir: "../src", outDir: folder });
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(dirname(folder), { recursive: true });
+  writeFileSync(`${folder}.json`, JSON.stringify(project));
+  run(process.execPath, [TSC, "-p", `${folder}.json`]);
+  const names = readdirSync(folder, { recursive: true }).filter((name) => name.endsWith(".d.ts"));
+  return new Map(names.map((name) => [name.slice(0, -".d.ts".length), readFileSync(join(folder, name), "utf8")]));
 }
 
 /**

@@ -1,6 +1,6 @@
 // What a command of the command line gets and gives back. Commands print through it alone: a test passes its own.
 import { fileURLToPath } from "node:url";
-import { type ParseArgsConfig, stripVTControlCharacters, styleText } from "node:util";
+import { type ParseArgsConfig, stripVTControlCharacters } from "node:util";
 
 /** Returns a word as a shell takes it. */
 export function quoted(word: string): string {
@@ -41,11 +41,13 @@ export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
-type Style = Parameters<typeof styleText>[0];
+/** Codes that begin and end a style. Node's `styleText` came with 20.12, and to import it would stop any older one. */
+const STYLES = { bold: [1, 22], dim: [2, 22], red: [31, 39], green: [32, 39], yellow: [33, 39] } as const;
 
 /** Returns text in a colour, where colours are wanted: on a terminal, and not with `NO_COLOR`. */
-export function styled(shell: Shell, style: Style, text: string): string {
-  return shell.isTerminal && !shell.env.NO_COLOR ? styleText(style, text) : text;
+export function styled(shell: Shell, style: keyof typeof STYLES, text: string): string {
+  const [begin, end] = STYLES[style];
+  return shell.isTerminal && !shell.env.NO_COLOR ? `\u001b[${begin}m${text}\u001b[${end}m` : text;
 }
 
 /** Returns text from memory, files or the server as it may go to a terminal: without escape sequences. */

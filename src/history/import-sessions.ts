@@ -1,4 +1,4 @@
-// An import from its first session to its last: each is read, sent where the server lacks it, and counted. It ends
+// One import, first session to last: each is read, sent where the server lacks it, and counted. It ends
 // early when somebody stops it or the server is no use.
 import { setImmediate as yieldToEvents } from "node:timers/promises";
 import { adviceFor, type PalinodeError, type Reason, type SaveRequest } from "../server/index.ts";

@@ -59,8 +59,6 @@ export interface Sandbox {
 export interface Driven {
   sessionId?: string;
   answers: string[];
-  /** With `how: "load"`: what loading them took, in milliseconds of processor time. */
-  cpuMs?: number;
 }
 
 const RUN_LIMIT_MS = 120_000;
@@ -124,8 +122,8 @@ async function environment(home: string, parts: Parts): Promise<Record<string, s
     // The daemon's port is fixed otherwise, and sandboxes that run side by side would find each other's.
     CLINE_HUB_PORT: String(await freePort()),
     CLINE_NO_AUTO_UPDATE: "1",
-    // The host transforms a bare `.js` plugin with Babel, over a second of computing, and after four seconds goes on
-    // without it. A busy machine misses that; one test measures the computing, the others are about what follows.
+    // After four seconds the host goes on without a plugin that it has not loaded. A machine may be too busy even to
+    // start a process in that time; one test is about it, the others are about what follows.
     CLINE_PLUGIN_IMPORT_TIMEOUT_MS: "60000",
     // The host caches what it transformed here, and another test's cache would hide a first load.
     TMPDIR: join(home, "tmp"),

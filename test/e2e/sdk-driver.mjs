@@ -1,6 +1,6 @@
 // A host built with the real SDK: starts a session for each way in `how`, sends it the prompts in turn, and prints one
 // line of JSON. It runs under the cached Node, outside the test process, because a host has a home folder of its own.
-//   node sdk-driver.mjs '{ "sdk", "how", "plugin"?, "model"?, "prompts"?, "compaction"?, "contextWindow"? }'
+//   node sdk-driver.mjs '{ "sdk", "how", "plugin"?, "model", "prompts", "compaction"?, "contextWindow"? }'
 import { spawnSync } from "node:child_process";
 import { pathToFileURL } from "node:url";
 
@@ -11,7 +11,7 @@ const { Agent, ClineCore } = sdk;
 const PROVIDER = { providerId: "openai-compatible", modelId: "scripted", apiKey: "not-a-real-key", baseUrl: job.model };
 const SYSTEM = "You are a terse assistant.";
 
-const kinds = { agent: runAgent, agentAlone: runAgent, load: loadPlugins };
+const kinds = { agent: runAgent, agentAlone: runAgent };
 let result;
 for (const how of [job.how].flat()) result = await (kinds[how] ?? runCore)(how);
 console.log(JSON.stringify(result));
@@ -55,15 +55,6 @@ function modelLimits() {
   const limits = { contextWindow: job.contextWindow, maxInputTokens: job.contextWindow, maxTokens: 500 };
   const knownModels = { scripted: { id: "scripted", name: "scripted", ...limits } };
   return { knownModels, compaction: { enabled: true, strategy: job.compaction } };
-}
-
-/** Loads what is in the plugins folder by the host's own loader, in this process, where its cost can be told. */
-async function loadPlugins() {
-  const places = { workspacePath: process.cwd(), cwd: process.cwd() };
-  const before = process.cpuUsage();
-  await sdk.resolveAndLoadAgentPlugins({ ...places, mode: "in_process", importTimeoutMs: 60_000 });
-  const { user, system } = process.cpuUsage(before);
-  return { answers: [], cpuMs: Math.round((user + system) / 1000) };
 }
 
 async function runAgent(how) {

@@ -1,4 +1,4 @@
-// The plugin against the host's real types, as a program that imports both would be checked.
+// The plugin's types, as they ship, against the host's real ones, as a program that imports both would be checked.
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ declare const REPOSITORY: string;
 /** Lies beside the cache's node_modules, so that `@cline/sdk` is the installed one. */
 const PROGRAM = `
 import type { Agent, AgentPlugin } from "@cline/sdk";
-import palinode, { createPalinodePlugin, plugin } from "../../src/index.ts";
+import palinode, { createPalinodePlugin, plugin } from "../../dist/palinode.js";
 
 type AgentOptions = ConstructorParameters<typeof Agent>[0];
 type AgentRuntimePlugin = NonNullable<AgentOptions["plugins"]>[number];

@@ -1,5 +1,6 @@
-// What the matrix runs with beside the parts of the end-to-end suite: three lines of Node, Bun, the oldest supported
-// and the newest palinode-api, and the newest Cline CLI. Each comes from npm or PyPI into a folder of `.cache/matrix`.
+// What the matrix runs with beside the parts of the end-to-end suite: three lines of Node, the first that will do and
+// two that will not, Bun, the oldest supported and the newest palinode-api, and the newest Cline CLI. Each comes from
+// npm or PyPI into a folder of `.cache/matrix`.
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { VERSIONS } from "../e2e/install.ts";
@@ -21,6 +22,10 @@ const CACHE = join(REPOSITORY, ".cache/matrix");
 /** Node's long-term lines that Cline runs on, and Bun, which SDK users have. */
 const RUNTIMES = { node: ["20.20.2", "22.23.5", "24.22.3"], bun: "1.4.5" } as const;
 
+/** Node as people still have it, which only has to be told so, and the first that is supported. */
+const OLD_NODES = ["16.20.2", "18.20.8"] as const;
+const FIRST_NODE = "20.19.0";
+
 /** The first server with all the routes that the plugin cannot do without. */
 const OLDEST_PALINODE = "0.13.0";
 
@@ -41,20 +46,31 @@ export interface ServerPart {
 export async function installRuntimes(): Promise<Runtime[]> {
   const { node, bun } = RUNTIMES;
   const folder = await installed(`runtimes-${[...node, bun].join("-")}`, (folder) =>
-    installNpmPackages(folder, [
-      ...node.map((version) => `node-${version}@npm:${nodePackage()}@${version}`),
-      `${bunPackage()}@${bun}`,
-    ]),
+    installNpmPackages(folder, [...node.map(nodeNamed), `${bunPackage()}@${bun}`]),
   );
   const modules = join(folder, "node_modules");
   return [
-    ...node.map((version) => ({
-      name: `node ${version}`,
-      file: join(modules, `node-${version}`, "bin/node"),
-      flags: ["--enable-source-maps", "--test-reporter=tap"],
-    })),
+    ...node.map((version) => nodeIn(folder, version)),
     { name: `bun ${bun}`, file: join(modules, bunPackage(), "bin/bun"), flags: ["test", "--timeout", "240000"] },
   ];
+}
+
+/** Returns the Nodes that are too old and the first that is not, installed on first use. */
+export async function installOldNodes(): Promise<{ old: Runtime[]; first: Runtime }> {
+  const versions = [...OLD_NODES, FIRST_NODE];
+  const folder = await installed(`nodes-${versions.join("-")}`, (folder) =>
+    installNpmPackages(folder, versions.map(nodeNamed)),
+  );
+  return { old: OLD_NODES.map((version) => nodeIn(folder, version)), first: nodeIn(folder, FIRST_NODE) };
+}
+
+function nodeNamed(version: string): string {
+  return `node-${version}@npm:${nodePackage()}@${version}`;
+}
+
+function nodeIn(folder: string, version: string): Runtime {
+  const file = join(folder, "node_modules", `node-${version}`, "bin/node");
+  return { name: `node ${version}`, file, flags: ["--enable-source-maps", "--test-reporter=tap"] };
 }
 
 /** Returns the oldest server that is supported and the newest there is, installed on first use. */

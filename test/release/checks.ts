@@ -21,7 +21,7 @@ const MAX_BUNDLE_BYTES = 384 * 1024;
 
 /** What a package may hold, and what it has to: a name that ends in `/` stands for all that is below it. */
 const PACKED = {
-  needed: ["LICENSE", "README.md", "dist/palinode.js", "package.json"],
+  needed: ["LICENSE", "README.md", "dist/palinode.d.ts", "dist/palinode.js", "package.json"],
   allowed: ["CHANGELOG.md", "dist/package.json", "dist/skills/"],
 };
 
@@ -83,7 +83,7 @@ export async function isSmall(): Promise<string> {
 export async function hasLicence(): Promise<string> {
   const { name, version, license, homepage } = manifest;
   const [banner] = readFileSync(BUNDLE, "utf8").split("\n", 1);
-  assert.equal(banner, `/*! ${name} ${version} | ${license} licence | ${homepage} */`);
+  assert.equal(banner, `/*! ${name} ${version} | ${license} licence | ${homepage}`);
   assert.match(readFileSync(join(REPOSITORY, "LICENSE"), "utf8"), new RegExp(`^${license} License\\n`));
   return license;
 }
