@@ -355,6 +355,13 @@ test("redact keeps settings that hold no secret", () => {
     "PASS: 12 FAIL: 0",
     "pass: 3",
     "SSH_AUTH_SOCK=/tmp/ssh-x/agent.1",
+    "POSTGRES_PASSWORD_FILE=/run/secrets/db",
+    "TOKEN_URL=https://login.example.com/token",
+    "token_endpoint: https://login.example.com/token",
+    "privateKeyPath: ./keys/deploy",
+    "SECRET_NAME=checkout",
+    "api_key_type: bearer",
+    "TOKEN_TTL=24h",
   ]);
 });
 

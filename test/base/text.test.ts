@@ -71,6 +71,10 @@ test("clipLines cuts at a line end and nowhere else while one line fits", () => 
   }
 });
 
+test("clipLines leaves no white space ahead of the mark's line", () => {
+  assert.equal(clipLines("first \t\n\n  second and last line", 20), `first\n${CUT_MARK}`);
+});
+
 test("clipLines shows part of a first line that does not fit", () => {
   assert.equal(clipLines(`${"x".repeat(50)}\nmore`, 20), `${"x".repeat(13)}${CUT_MARK}`);
 });

@@ -81,6 +81,26 @@ test("a fresh process knows of the pause, and does not trust a clock that was se
   assert.equal(later.start(), undefined);
 });
 
+test("quiet that was asked for before the clock was set back lasts no longer than any pause", () => {
+  const state = memoryState();
+  let now = 1_000_000_000;
+  new Breaker(state, "x", () => now).limit(300_000);
+  now -= 100_000_000;
+  const later = new Breaker(state, "x", () => now);
+  assert.equal(later.start(), "rate-limited");
+  now += 300_000;
+  assert.equal(later.start(), undefined);
+});
+
+test("of many servers the latest are remembered, and the file stops growing", () => {
+  const state = memoryState();
+  for (let server = 0; server < 100; server += 1) new Breaker(state, `server ${server}`, () => 0).limit(60_000);
+  const names = Object.keys(state.read("server.json") as object);
+  assert.ok(names.length <= 40, String(names.length));
+  assert.equal(names.at(-1), "server 99");
+  assert.equal(new Breaker(state, "server 98", () => 0).start(), "rate-limited");
+});
+
 test("Retry-After is honoured in seconds and as a date, is a minute when it says nothing, and is capped", () => {
   const now = Date.parse("2026-11-30T12:00:00Z");
   assert.equal(retryAfterMs("7", now), 7000);

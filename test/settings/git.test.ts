@@ -61,6 +61,14 @@ test("the workspace is what git calls the top, in repositories, work trees and s
   for (const name of Object.keys(expected)) assert.equal(workspaceOf(join(root, name)), askedOfGit(join(root, name)));
 });
 
+test("a folder far below the root is in the workspace too", (t) => {
+  const root = folder(t);
+  mkdirSync(join(root, ".git"));
+  const deep = join(root, ...Array.from({ length: 40 }, (_, index) => `d${index}`));
+  mkdirSync(deep, { recursive: true });
+  assert.equal(workspaceOf(deep), root);
+});
+
 test("a file that is called .git and names no folder makes no workspace, nor does a folder that is gone", (t) => {
   const root = folder(t);
   mkdirSync(join(root, "shop/src"), { recursive: true });
