@@ -51,6 +51,7 @@ function cliSession(sessionsDir: string, id: string, warn: Warn): PastSession | 
     startedAt: timeOf(manifest.started_at) ?? timeOf(manifest.created_at),
     endedAt: timeOf(manifest.ended_at) ?? timeOf(manifest.updated_at),
     model: asText(manifest.model),
+    isTakenOver: metadata.legacyTask === true || metadata.migratedFromLegacyTask === true || isTaskId(id),
     file,
   };
 }
@@ -88,13 +89,17 @@ function extensionTask(
     title: titleOf({ content: asText(entry.task) ?? "" }),
     cwd: asText(entry.cwdOnTaskInitialization) ?? asText(entry.shadowGitConfigWorkTree),
     remoteUrls: [],
-    // A task's id is when it was made.
-    startedAt: /^\d{13}$/.test(id) ? Number(id) : undefined,
+    startedAt: isTaskId(id) ? Number(id) : undefined,
     endedAt: timeOf(entry.ts),
     touchedAt: messages.mtimeMs,
     model: asText(entry.modelId),
     file,
   };
+}
+
+/** A task's id is when it was made. */
+function isTaskId(id: string): boolean {
+  return /^\d{13}$/.test(id);
 }
 
 /** ISO text or epoch milliseconds that a date can be made of. */

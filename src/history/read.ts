@@ -52,9 +52,11 @@ interface Conversation {
   readonly summary: string;
 }
 
-function conversationOf({ source, file }: PastSession, list: readonly unknown[], warn: Warn): Conversation {
+function conversationOf(session: PastSession, list: readonly unknown[], warn: Warn): Conversation {
+  const { source, isTakenOver, file } = session;
   if (source.kind === "extension") return { messages: legacyMessages(list), cwd: legacyCwd(list), summary: "" };
-  return { messages: list.map(storedMessage), cwd: undefined, summary: summaryBeside(file, warn) };
+  const messages = isTakenOver === true ? legacyMessages(list) : list.map(storedMessage);
+  return { messages, cwd: undefined, summary: summaryBeside(file, warn) };
 }
 
 function summaryBeside(file: string, warn: Warn): string {

@@ -21,6 +21,8 @@ export interface PastSession {
   /** When the file was written, where nothing else says when the session ended; a copy is no younger session. */
   readonly touchedAt?: number;
   readonly model: string | undefined;
+  /** True where the SDK goes on with a task of the extension, whose messages keep their form. */
+  readonly isTakenOver?: boolean;
   /** The file with the messages. */
   readonly file: string;
 }
