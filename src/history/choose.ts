@@ -105,7 +105,8 @@ function readSince(value: Values[string]): number {
   const [, count, unit = ""] = /^(\d{1,6})([hdw])$/.exec(text) ?? [];
   const unitMs = UNIT_MS[unit];
   if (unitMs !== undefined) return Date.now() - Number(count) * unitMs;
-  const at = Date.parse(text);
+  // A day alone would be one of Greenwich's; the list shows the local one.
+  const at = Date.parse(/^[\d-]+$/.test(text) ? `${text}T00:00` : text);
   // `Date.parse` takes nearly anything for a date: 5 for May 2001.
   if (Number.isNaN(at) || !/^\d{4}-\d\d-\d\d(?:[T ][\d:.Z+-]+)?$/.test(text))
     throw new UsageError("--since takes a date as 2026-01-31, or 24h, 7d, 2w");

@@ -3,6 +3,7 @@ import { type Command, plainText, printJson, type Shell, styled } from "../base/
 import { oneLine } from "../base/text.ts";
 import { isoTime, localTime } from "../base/time.ts";
 import { CHOICE, chosen, projectNamer, readChoice } from "./choose.ts";
+import { placesLine } from "./find.ts";
 import { lastAt, promptCount, type ReadSession, resumeLine } from "./sessions.ts";
 
 /** A screenful; what reads a pipe wants them all. */
@@ -24,8 +25,9 @@ export const history: Command = {
       else shell.out(textOf(shell, session, projectFor(session)));
     }
     if (isJson) printJson(shell, rows);
-    else if (count === 0) shell.err("palinode: no session found\n");
-    else if (count === choice.limit) shell.err(`The newest ${count}; --limit N shows more.\n`);
+    else if (count === 0) shell.err(`palinode: no session found\n${plainText(placesLine(shell.env))}\n`);
+    else shell.out(styled(shell, "dim", `${plainText(oneLine(placesLine(shell.env)))}\n`));
+    if (!isJson && count === choice.limit) shell.err(`The newest ${count}; --limit N shows more.\n`);
     return 0;
   },
 };

@@ -18,7 +18,7 @@ export interface PastSession {
   /** Epoch milliseconds. */
   readonly startedAt: number | undefined;
   readonly endedAt: number | undefined;
-  /** When the file was written, where nothing else says when the session ended; a copy is no younger session. */
+  /** When the file was written, where nothing says when the session was held. */
   readonly touchedAt?: number;
   readonly model: string | undefined;
   /** True where the SDK goes on with a task of the extension, whose messages keep their form. */
@@ -38,7 +38,7 @@ export interface ReadSession extends PastSession {
 
 /** Returns when anything last happened in a session, in epoch milliseconds. */
 export function lastAt({ startedAt, endedAt, touchedAt }: PastSession): number {
-  return endedAt ?? touchedAt ?? startedAt ?? 0;
+  return endedAt ?? startedAt ?? touchedAt ?? 0;
 }
 
 /** Returns how many prompts a session has, in words. */

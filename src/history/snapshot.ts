@@ -1,7 +1,7 @@
 // What a past session becomes as a memory, in words the server takes (palinode-api.md, 2.9, 2.10).
 import { asRecord } from "../base/json.ts";
 import { clipMarked, clipMiddle, hexDigestOf } from "../base/text.ts";
-import { isoTime, localTime } from "../base/time.ts";
+import { isoTime, zonedTime } from "../base/time.ts";
 import { described, lastAnswer, listed } from "../capture/index.ts";
 import { type Message, type Outcome, textsOf, workOf } from "../cline/index.ts";
 import { type SaveRequest, safe, safeText } from "../server/index.ts";
@@ -79,7 +79,7 @@ interface Section {
 
 function sectionsOf(session: ReadSession): Section[] {
   const { prompts, messages, title, summary } = session;
-  const ended = `Cline session of ${localTime(lastAt(session))}, ${promptCount(session)}.`;
+  const ended = `Cline session of ${zonedTime(lastAt(session))}, ${promptCount(session)}.`;
   return [
     { text: `${ended} Resume: ${safe(resumeLine(session))}` },
     { text: `Topic: ${safe(title)}` },

@@ -668,7 +668,7 @@ test("a file of anything but messages is named as lost", async (t) => {
   assert.match(out, /broken 1/);
 });
 
-test("a touched or copied task that no list dates is not sent again; it is found by when it was touched", async (t) => {
+test("a touched or copied task that no list dates is not sent again, and is as old as it says itself", async (t) => {
   const { home, run } = await open(t);
   const file = home.task(`.config/Code/${EXTENSION}`, "1700000000001", [
     { role: "user", content: "<task>\none\n</task>" },
@@ -677,7 +677,22 @@ test("a touched or copied task that no list dates is not sent again; it is found
   ]);
   assert.match((await run()).out, /sent 1/);
   utimesSync(file, new Date(), new Date());
-  assert.match((await run(["--since", "7d"])).out, /sent 0, unchanged 1/);
+  assert.match((await run(["--since", "7d"])).out, /sent 0, unchanged 0/);
+  assert.match((await run(["--since", "2023-11-13"])).out, /sent 0, unchanged 1/);
+});
+
+test("a memory's own time names its zone", async (t) => {
+  const { home, server, run } = await open(t);
+  home.session("a", ["one", "x", "two"]);
+  for (const [TZ, told] of [
+    ["Asia/Kolkata", "2026-01-02 09:30 UTC+05:30"],
+    ["America/New_York", "2026-01-01 23:00 UTC-05:00"],
+    ["UTC", "2026-01-02 04:00 UTC,"],
+  ] as const) {
+    rmSync(join(home.folder, ".cline/data/palinode"), { recursive: true, force: true });
+    await run([], { TZ });
+    assert.ok(String(server.saved.at(-1)!.content).startsWith(`Cline session of ${told}`), TZ);
+  }
 });
 
 test("message times that no calendar has are none", async (t) => {
