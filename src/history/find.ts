@@ -28,7 +28,7 @@ export function findSessions(env: NodeJS.ProcessEnv, warn: Warn): PastSession[] 
     warn(`there is no folder ${path} (PALINODE_CLINE_ROOT, PALINODE_CLINE_ROOTS)`);
   const tasks = newestFirst(roots.flatMap((root) => extensionTasks(root, warn)));
   const byId = new Map<string, PastSession>();
-  // Two editors that share a store, or a copy of one, show each task twice; a task that the SDK goes on with is in both.
+  // Editors that share a store, or a copy of one, show a task twice; one that the SDK goes on with is in both stores.
   for (const session of [...tasks.toReversed(), ...cliSessions(sessionsDir, warn)]) byId.set(session.id, session);
   return newestFirst([...byId.values()]);
 }
@@ -88,8 +88,8 @@ function extensionTasks({ editor, path }: ExtensionRoot, warn: Warn): PastSessio
 }
 
 /**
- * Returns what the extension's own list says of its tasks, by their ids: since 3.28 in a file of its own; before that the
- * standalone core had it among its settings, and editors in a database of theirs. An id may stand there twice.
+ * Returns what the extension's own list says of its tasks, by their ids: since 3.28 in a file of its own; before that
+ * the standalone core had it among its settings, and editors in a database of theirs. An id may stand there twice.
  */
 function taskEntries(root: string, warn: Warn): Map<string, Record<string, unknown>> {
   const lists = [

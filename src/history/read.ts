@@ -2,8 +2,9 @@
 import { asRecord, asText } from "../base/json.ts";
 import { createdAtOf, type Message, modelOf, promptsOf } from "../cline/index.ts";
 import { readIfThere, readOrSkip } from "./files.ts";
+import { withoutRefused } from "./refusals.ts";
 import type { PastSession, ReadSession } from "./sessions.ts";
-import { legacyCwd, legacyMessages, storedMessage } from "./stored.ts";
+import { legacyCwd, legacyMessages, sdkMessages } from "./stored.ts";
 import { titleOf } from "./titles.ts";
 import { attempt, type Warn } from "./warn.ts";
 
@@ -15,7 +16,8 @@ export function readSession(session: PastSession, warn: Warn): ReadSession | und
 function readConversation(session: PastSession, warn: Warn): ReadSession | undefined {
   const list = storedList(session.file, warn);
   if (list === undefined) return undefined;
-  const { messages, cwd, summary } = conversationOf(session, list, warn);
+  const { messages: stored, cwd, summary } = conversationOf(session, list, warn);
+  const messages = withoutRefused(stored);
   const prompts = promptsOf(messages);
   const times = messages.map(createdAtOf).filter((at) => at !== undefined);
   return {
@@ -55,7 +57,7 @@ interface Conversation {
 function conversationOf(session: PastSession, list: readonly unknown[], warn: Warn): Conversation {
   const { source, isTakenOver, file } = session;
   if (source.kind === "extension") return { messages: legacyMessages(list), cwd: legacyCwd(list), summary: "" };
-  const messages = isTakenOver === true ? legacyMessages(list) : list.map(storedMessage);
+  const messages = isTakenOver === true ? legacyMessages(list) : sdkMessages(list);
   return { messages, cwd: undefined, summary: summaryBeside(file, warn) };
 }
 

@@ -164,23 +164,48 @@ export const REFUSALS: readonly Sentence[] = [
   ["Access to … is blocked by the .clineignore file settings.", "3.3.0", "3.89"],
 ];
 
+/** The same of the CLI and SDK, with the version of the CLI that was looked at: what stood there before has no end. */
+export const SDK_REFUSALS: readonly Sentence[] = [
+  ["This tool call was rejected by the user and not executed.", "3.0.65", ""],
+  ["User rejected the tool call", "3.0.65", ""],
+  ["User denied the tool execution", "3.0.65", ""],
+  ["The user denied this edit.", "3.0.65", ""],
+  ["Denied by ", "3.0.65", ""],
+  ["Permission request was cancelled", "3.0.65", ""],
+  ["Permission request failed", "3.0.65", ""],
+  ["Unknown permission option:", "3.0.65", ""],
+  ["Tool execution was cancelled because the user sent a follow-up message.", "3.0.65", ""],
+  ["Tool execution is disabled for provider", "3.0.65", ""],
+  ["Tool approval ", "3.0.65", ""],
+  ["Hub shutting down before approval was resolved.", "3.0.65", ""],
+  ["No Cline Hub webview is attached to this session.", "3.0.65", ""],
+  ["Cline Hub webview disconnected before approval was resolved.", "3.0.65", ""],
+  ["Desktop tool approval IPC is not", "3.0.65", ""],
+  ["Tool was not executed", "3.0.65", ""],
+  ['Tool "…" requires approval', "3.0.65", ""],
+  ['Tool "…" approval request failed', "3.0.65", ""],
+  ['Tool "…" was not approved', "3.0.58", "3.0.58"],
+  ['Tool "…" is disabled by policy', "3.0.65", ""],
+  ["Tool … was blocked by a runtime hook", "3.0.65", ""],
+  ["Command not executed:", "3.0.65", ""],
+];
+
+const patterns = new Map<readonly Sentence[], RegExp>();
+
 /** Returns whether a text, after white space, opens with one of the sentences. */
 export function opensWith(text: string, sentences: readonly Sentence[]): boolean {
-  return openingOf(text, sentences) !== undefined;
+  const pattern = patterns.get(sentences) ?? patternOf(sentences);
+  patterns.set(sentences, pattern);
+  return pattern.test(text);
 }
 
-/** Returns the sentence that a text, after white space, opens with; undefined where it is none of them. */
+/** Returns the sentence, one without a `…`, that a text opens with after white space, or undefined. */
 export function openingOf(text: string, sentences: readonly Sentence[]): string | undefined {
-  const start = text.trimStart().slice(0, MAX_OPENING_CHARS);
-  return sentences.find(([opening]) => isStart(start, opening.split("…")))?.[0];
+  const start = text.slice(0, MAX_OPENING_CHARS).trimStart();
+  return sentences.find(([opening]) => start.startsWith(opening))?.[0];
 }
 
-function isStart(text: string, [first = "", ...others]: readonly string[]): boolean {
-  if (!text.startsWith(first)) return false;
-  let from = first.length;
-  return others.every((part) => {
-    const index = text.indexOf(part, from);
-    from = index + part.length;
-    return index >= 0;
-  });
+function patternOf(sentences: readonly Sentence[]): RegExp {
+  const openings = sentences.map(([opening]) => opening.replace(/[[\](){}.*+?^$|\\]/g, "\\$&"));
+  return new RegExp(`^\\s*(?:${openings.join("|").replaceAll("…", `[^]{0,${MAX_OPENING_CHARS}}?`)})`);
 }

@@ -4,8 +4,9 @@
 // Source: recordings/sessions; the extension's core/prompts/responses.ts and core/assistant-message.
 import { asRecord, asText, textOf } from "../base/json.ts";
 import { type Message, partsOf, textsOf, withoutThinking } from "../cline/index.ts";
-import { FAILURES, opensWith, REFUSALS, RESULT_PARTS } from "./sentences.ts";
-import { isHostPart, replyIn, wordsIn } from "./words.ts";
+import { refusalOf } from "./refusals.ts";
+import { FAILURES, opensWith, RESULT_PARTS } from "./sentences.ts";
+import { feedbackIn, isHostPart, replyIn, wordsIn } from "./words.ts";
 
 /** Tools that carry what the assistant says to the person, and the argument it is in. */
 const SPEECH_ARGUMENTS: Readonly<Record<string, string>> = {
@@ -22,6 +23,19 @@ const RESULT = /^\s*\[(\w+)(?: for [\s\S]*?)?\] Result:\s*|^\s*\[(\w+) Result\]\
 const WORKSPACE = /^# Current (?:Working|Workspace) Directory \('?([^\n]+?)'?\) Files/m;
 
 type Part = Record<string, unknown>;
+
+/** Returns the messages of the CLI and SDK, with what the person said on refusing a call as a message of its own. */
+export function sdkMessages(raw: readonly unknown[]): Message[] {
+  return raw.map(storedMessage).flatMap((message) => {
+    const parts = partsOf(message);
+    const said = parts.flatMap(({ refusal }) => feedbackIn(textOf(refusal)) ?? []);
+    return [message, ...spoken({ ...message, metadata: undefined }, said)];
+  });
+}
+
+function spoken(base: Message, texts: readonly string[]): Message[] {
+  return texts.map((text) => ({ ...base, content: [{ type: "text", text }] }));
+}
 
 /** Returns a stored message with what is read later: text, tool calls and results; no thinking, no images. */
 export function storedMessage(raw: unknown): Message {
@@ -85,14 +99,11 @@ function withError(output: unknown, error: string | undefined): unknown {
   return output.some((entry) => asRecord(entry).error === error) ? output : [...output, { error, success: false }];
 }
 
-function resultPart(toolCallId: unknown, toolName: unknown, output: unknown, isError = false): Part {
-  return {
-    type: "tool-result",
-    toolCallId,
-    toolName,
-    output,
-    isError: isError || opensWith(textOf(output).replace(RESULT, ""), [...FAILURES, ...REFUSALS]),
-  };
+function resultPart(toolCallId: unknown, toolName: unknown, output: unknown, isMarked = false): Part {
+  const text = textOf(output).replace(RESULT, "");
+  const refusal = refusalOf(text || output, isMarked);
+  const isError = isMarked || refusal !== undefined || opensWith(text, FAILURES);
+  return { type: "tool-result", toolCallId, toolName, output, isError, refusal };
 }
 
 /** A result is a text, a list of text and image parts, or the host's list of entries. */
@@ -136,22 +147,20 @@ type Told = string | WrittenResult;
 function userMessages(base: Message, parts: readonly Part[], calls: readonly Part[]): Message[] {
   const told = toldIn(textsOf({ content: parts }), calls);
   const written = told.filter((entry) => typeof entry !== "string");
-  const results = [...parts.filter((part) => part.type === "tool-result"), ...answersTo(calls, written)];
-  const said = [...nativeResults(parts, calls), ...told].flatMap(
+  const native = parts.filter((part) => part.type === "tool-result");
+  const results = [...native, ...answersTo(calls, written)];
+  const said = [...nativeResults(native, calls), ...told].flatMap(
     (entry) => (typeof entry === "string" ? entry : replyIn(textOf(entry.toolName), entry.output)) ?? [],
   );
-  const prompts = said.map((text) => ({ ...base, content: [{ type: "text", text }] }));
-  return results.length > 0 ? [{ ...base, role: "tool", content: results }, ...prompts] : prompts;
+  return results.length > 0 ? [{ ...base, role: "tool", content: results }, ...spoken(base, said)] : spoken(base, said);
 }
 
-function nativeResults(parts: readonly Part[], calls: readonly Part[]): WrittenResult[] {
+function nativeResults(results: readonly Part[], calls: readonly Part[]): WrittenResult[] {
   const names = new Map(calls.map(({ toolCallId, toolName }) => [toolCallId, toolName]));
-  return parts
-    .filter((part) => part.type === "tool-result")
-    .map(({ toolCallId, output }) => ({
-      toolName: names.get(toolCallId),
-      output: textOf(output).replace(RESULT, ""),
-    }));
+  return results.map(({ toolCallId, output }) => ({
+    toolName: names.get(toolCallId),
+    output: textOf(output).replace(RESULT, ""),
+  }));
 }
 
 function toldIn(texts: readonly string[], calls: readonly Part[]): Told[] {
@@ -161,7 +170,7 @@ function toldIn(texts: readonly string[], calls: readonly Part[]): Told[] {
   for (const text of texts) {
     const header = awaited === undefined ? RESULT.exec(text) : null;
     const result = header && { toolName: header[1] ?? header[2], output: text.slice(header[0].length) };
-    const words = wordsIn(text);
+    const words = awaited === undefined && result === null ? wordsIn(text) : undefined;
     if (awaited !== undefined && !text.startsWith("<environment_details>")) awaited.output = text;
     else if (result) told.push(result);
     else if (words !== undefined) told.push(words);

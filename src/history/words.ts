@@ -1,7 +1,9 @@
 // A person's words in the user messages of the editor extension, told by their form: they stand in one of a few tags,
 // at the start of a part or right behind a sentence that announces them. The same tag in a file that a tool read says
 // nothing.
+import { parseJson } from "../base/json.ts";
 import { dropSpans } from "../base/markup.ts";
+import { textsOf } from "../cline/index.ts";
 import {
   AHEAD_OF_QUOTES,
   AHEAD_OF_REPLIES,
@@ -45,15 +47,31 @@ export function wordsIn(part: string): string | undefined {
 }
 
 /** Returns what a person says in the result of a tool, in its tag; undefined where that is nothing. */
-export function replyIn(tool: string, result: string): string | undefined {
-  if (opensWith(result, STILL_RUNNING)) return lastFeedback(result);
+export function replyIn(tool: string, output: string): string | undefined {
+  // Most results hold nothing that could be a person's, and there may be thousands.
+  if (!/<\/?(?:feedback|answer|user_message)>|^The user [\s\S]*"/.test(output)) return undefined;
+  const result = textIn(output);
+  // The output of the command, further up, may hold the like.
+  if (opensWith(result, STILL_RUNNING)) return /<\/feedback>\s*$/.test(result) ? feedbackIn(result) : undefined;
   if (ASKING.test(tool) && TAGGED_REPLY.test(result)) return tagged(result, TAGGED_REPLY);
   return announced(result, AHEAD_OF_REPLIES);
+}
+
+/** Returns the feedback that a text ends with, in its tag, or undefined. */
+export function feedbackIn(text: string): string | undefined {
+  const start = text.lastIndexOf(FEEDBACK);
+  return start < 0 ? undefined : tagged(text.slice(start), ANNOUNCED);
 }
 
 /** Returns whether a part without a person's words is the extension's own, and no tool's. */
 export function isHostPart(part: string): boolean {
   return opensWith(part, HOST_PARTS) || opensWith(part, RESUMPTIONS) || opensWith(part, AHEAD_OF_WORDS);
+}
+
+/** From 3.35 to 3.38.2 a result with images is the JSON of its parts. */
+function textIn(output: string): string {
+  const parts = /^\s*\[\s*\{\s*"type"/.test(output) ? parseJson(output) : undefined;
+  return Array.isArray(parts) ? textsOf({ content: parts }).join("\n") : output;
 }
 
 function withoutInstructions(part: string): string {
@@ -101,11 +119,4 @@ function endOfWords(text: string, closing: string): number | undefined {
 function inTag(tag: string, text: string): string | undefined {
   const words = withoutMentionSigns(text).trim();
   return words === "" || NO_WORDS.some(([none]) => none === words) ? undefined : `<${tag}>\n${words}\n</${tag}>`;
-}
-
-/** The output of the command, further up, may hold the like. */
-function lastFeedback(result: string): string | undefined {
-  const start = result.lastIndexOf(FEEDBACK);
-  const isLast = start >= 0 && result.trimEnd().endsWith("</feedback>");
-  return isLast ? tagged(result.slice(start), ANNOUNCED) : undefined;
 }

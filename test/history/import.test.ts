@@ -660,6 +660,83 @@ test("a failure without an exit code is told as one, and thinking ahead of an an
   assert.doesNotMatch(content, /hush|thinking/);
 });
 
+test("a refused call is neither told as done nor as failed, and the words that came with it are", async (t) => {
+  const { home, server, run } = await open(t);
+  const use = (id: string, command: string) => ({
+    type: "tool_use",
+    id,
+    name: "run_commands",
+    input: { commands: [command] },
+  });
+  const refused = (id: string, error: string) => ({
+    type: "tool_result",
+    tool_use_id: id,
+    name: "run_commands",
+    content: JSON.stringify({ error }),
+    is_error: true,
+  });
+  const reason =
+    "User denied the tool execution The user provided the following feedback:\n<feedback>\nnot yet\n</feedback>";
+  home.write(".cline/data/sessions/sdk/sdk.messages.json", {
+    messages: [
+      { role: "user", content: "one" },
+      { role: "assistant", content: ["a", "b", "c", "d"].map((id) => use(id, `rm ${id}`)) },
+      {
+        role: "user",
+        content: [
+          refused("a", `${reason} -- NOT a tool or system failure. Clarify with user before proceeding.`),
+          refused("b", "User rejected the tool call"),
+          refused("c", "Command not executed: rm can modify files, and file modifications are blocked in plan mode."),
+          { ...refused("d", ""), content: [{ query: "rm d", result: "", error: "gone", success: false }] },
+        ],
+      },
+    ],
+  });
+  const run1 = "<execute_command><command>rm x</command></execute_command>";
+  const edit = "<write_to_file><path>x.ts</path><content>x</content></write_to_file>";
+  const user = (...texts: string[]) => ({ role: "user", content: texts.map((text) => ({ type: "text", text })) });
+  const assistant = (content: unknown) => ({ role: "assistant", content });
+  home.task(`.config/Code/${EXTENSION}`, "1767225600000", [
+    user("<task>one</task>"),
+    assistant(run1),
+    user("[execute_command for 'rm x'] Result:", "The user denied this operation."),
+    assistant(run1),
+    user(
+      "The user provided the following feedback:\n<feedback>\nnever\n</feedback>",
+      "[execute_command for 'rm x'] Result:\nThe user denied this operation.",
+    ),
+    assistant(edit),
+    user("[write_to_file for 'x.ts'] Result:\nThe user denied this operation. The file was not created."),
+    assistant([{ type: "tool_use", id: "n", name: "execute_command", input: { command: "rm n" } }]),
+    {
+      role: "user",
+      content: [
+        {
+          type: "tool_result",
+          tool_use_id: "n",
+          content:
+            "[execute_command for 'rm n'] Result:\nThe user denied this operation and provided the following feedback:\n" +
+            "<feedback>\nno n\n</feedback>",
+        },
+      ],
+    },
+    assistant("<execute_command><command>make</command></execute_command>"),
+    user("[execute_command for 'make'] Result:\nCommand failed with exit code 2."),
+    assistant(run1),
+    user("Skipping tool [execute_command for 'rm x'] due to user rejecting a previous tool."),
+  ]);
+  assert.match((await run()).out, /sent 2/);
+  const contents = server.saved.map(({ content }) => String(content));
+  const [task = "", sdk = ""] = [
+    contents.find((text) => text.includes("never")),
+    contents.find((text) => text.includes("not yet")),
+  ];
+  assert.match(sdk, /Done:\n- ran `rm d` \(failed\)\n- error: gone$/m);
+  assert.match(sdk, /Prompts:\n- one\n- not yet\n/);
+  assert.match(task, /Prompts:\n- one\n- never\n- no n\nDone:\n- ran `make` \(exit 2\)/);
+  for (const text of [sdk, task]) assert.doesNotMatch(text, /rm [abcnx]\b|edited|denied|rejected|Skipping/);
+});
+
 test("a file of anything but messages is named as lost", async (t) => {
   const { home, run } = await open(t);
   home.write(".cline/data/sessions/foreign/foreign.messages.json", [1, 2, 3]);

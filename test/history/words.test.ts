@@ -111,6 +111,12 @@ const CASES: readonly (readonly [string, string, readonly string[], readonly str
     ["the left"],
   ],
   [
+    "an answer with an image",
+    ASK,
+    [JSON.stringify([{ type: "text", text: "<answer>\nas drawn\n</answer>" }, { type: "image" }], null, 2)],
+    ["as drawn"],
+  ],
+  [
     "switched",
     RESPOND,
     [
@@ -130,7 +136,8 @@ const CASES: readonly (readonly [string, string, readonly string[], readonly str
     "a command that goes on",
     RUN,
     [
-      "[execute_command for 'make'] Result:\nCommand is still running in the user's terminal.\nHere's the output so far:" +
+      "[execute_command for 'make'] Result:\nCommand is still running in the user's terminal.\n" +
+        "Here's the output so far:" +
         "\n" +
         "<feedback>none</feedback>\n\nThe user provided the following feedback:\n<feedback>\nstop it\n</feedback>",
     ],
