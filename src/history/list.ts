@@ -52,7 +52,7 @@ function rowOf(session: ReadSession, project: string) {
 
 function textOf(shell: Shell, session: ReadSession, project: string): string {
   const title = styled(shell, "bold", plainText(session.title));
-  const heading = [localTime(lastAt(session)), project || "-", title, promptCount(session)].join("  ");
+  const heading = [localTime(lastAt(session)), project || "-", title, promptCount(session.prompts.length)].join("  ");
   const resumed = styled(shell, "dim", plainText(oneLine(resumeLine(session))));
   return `${heading}\n  ${plainText(oneLine(session.id))}  ${resumed}\n`;
 }

@@ -1,11 +1,11 @@
 // Reads what was said in a session that was found. A file that cannot be used is named and costs nothing but itself.
 import { asRecord, asText } from "../base/json.ts";
-import { createdAtOf, type Message, modelOf, promptsOf } from "../cline/index.ts";
+import { type Message, promptsOf } from "../cline/index.ts";
 import { readIfThere, readOrSkip } from "./files.ts";
+import { filledIn, outlineOf } from "./outline.ts";
 import { withoutRefused } from "./refusals.ts";
 import type { PastSession, ReadSession } from "./sessions.ts";
 import { legacyCwd, legacyMessages, sdkMessages } from "./stored.ts";
-import { titleOf } from "./titles.ts";
 import { attempt, type Warn } from "./warn.ts";
 
 /** Returns a session with its messages, or undefined when they cannot be read or are another agent's. Never throws. */
@@ -19,18 +19,8 @@ function readConversation(session: PastSession, warn: Warn): ReadSession | undef
   const { messages: stored, cwd, summary } = conversationOf(session, list, warn);
   const messages = withoutRefused(stored);
   const prompts = promptsOf(messages);
-  const times = messages.map(createdAtOf).filter((at) => at !== undefined);
-  return {
-    ...session,
-    title: session.title || prompts.map(titleOf).find((title) => title !== "") || "(no title)",
-    cwd: session.cwd ?? cwd,
-    startedAt: session.startedAt ?? times[0],
-    endedAt: session.endedAt ?? times.at(-1),
-    model: session.model ?? modelOf(messages),
-    messages,
-    prompts,
-    summary,
-  };
+  const outline = outlineOf(messages, prompts, cwd);
+  return { ...filledIn(session, outline), messages, prompts, summary, outline };
 }
 
 /** Returns the messages as they are stored, or undefined where they are none or another agent's. */

@@ -2,6 +2,7 @@
 import { isAbsolute } from "node:path";
 import { quoted } from "../base/shell.ts";
 import type { Message } from "../cline/index.ts";
+import type { Outline } from "./outline.ts";
 
 /** Who held a session: the CLI or SDK, or the extension of an editor. */
 export type Source = { readonly kind: "cli" } | { readonly kind: "extension"; readonly editor: string };
@@ -27,13 +28,20 @@ export interface PastSession {
   readonly file: string;
 }
 
+/** A session with the outline of what was said in it. */
+export interface ListedSession extends PastSession {
+  readonly outline: Outline;
+}
+
 /** A session with what was said in it. */
-export interface ReadSession extends PastSession {
+export interface ReadSession extends ListedSession {
   readonly messages: readonly Message[];
   /** Those that a person wrote. */
   readonly prompts: readonly Message[];
   /** What the newest compaction made of the conversation, or "". */
   readonly summary: string;
+  /** The session that has what was said before, where only the rest is here. */
+  readonly continues?: string;
 }
 
 /** Returns when anything last happened in a session, in epoch milliseconds. */
@@ -41,9 +49,9 @@ export function lastAt({ startedAt, endedAt, touchedAt }: PastSession): number {
   return endedAt ?? startedAt ?? touchedAt ?? 0;
 }
 
-/** Returns how many prompts a session has, in words. */
-export function promptCount({ prompts }: ReadSession): string {
-  return prompts.length === 1 ? "1 prompt" : `${prompts.length} prompts`;
+/** Returns a number of prompts in words. */
+export function promptCount(count: number): string {
+  return count === 1 ? "1 prompt" : `${count} prompts`;
 }
 
 /** Returns how a session is reopened: a line for a shell, or where the extension lists it. */

@@ -78,8 +78,9 @@ interface Section {
 }
 
 function sectionsOf(session: ReadSession): Section[] {
-  const { prompts, messages, title, summary } = session;
-  const ended = `Cline session of ${zonedTime(lastAt(session))}, ${promptCount(session)}.`;
+  const { prompts, messages, title, summary, continues } = session;
+  const start = continues === undefined ? "" : `, continues ${safe(continues)}`;
+  const ended = `Cline session of ${zonedTime(lastAt(session))}, ${promptCount(prompts.length)}${start}.`;
   return [
     { text: `${ended} Resume: ${safe(resumeLine(session))}` },
     { text: `Topic: ${safe(title)}` },

@@ -737,6 +737,58 @@ test("a refused call is neither told as done nor as failed, and the words that c
   for (const text of [sdk, task]) assert.doesNotMatch(text, /rm [abcnx]\b|edited|denied|rejected|Skipping/);
 });
 
+test("of a session and its forks the longest is sent whole, and of the others what is new in them", async (t) => {
+  const { home, server, run } = await open(t);
+  const turn = (name: string) => [
+    {
+      id: `u-${name}`,
+      role: "user",
+      content: [{ type: "text", text: `<user_input mode="act">ask ${name}</user_input>` }],
+    },
+    { id: `a-${name}`, role: "assistant", content: [{ type: "text", text: `told ${name}` }] },
+  ];
+  const session = (id: string, started: string, ...names: string[]) => {
+    home.write(`.cline/data/sessions/${id}/${id}.json`, { started_at: started, ended_at: started });
+    return home.write(`.cline/data/sessions/${id}/${id}.messages.json`, { messages: names.flatMap(turn) });
+  };
+  session("1700000000001_aaaaa", "2026-01-01T00:00:00Z", "one", "two", "three");
+  session("1700000000002_bbbbb", "2026-01-02T00:00:00Z", "one", "two", "four", "five");
+  session("1700000000003_ccccc", "2026-01-03T00:00:00Z", "one", "two");
+  session("1700000000004_ddddd", "2026-01-04T00:00:00Z", "six", "seven");
+  assert.match((await run()).out, /sent 3, unchanged 0, too short 0, broken 0, refused 0, repeated 1\n/);
+  const contents = new Map(server.saved.map(({ slug, content }) => [String(slug).at(-1), String(content)]));
+  assert.deepEqual([...contents.keys()], ["a", "b", "d"]);
+  assert.match(contents.get("b")!, /, 4 prompts\. .*Prompts:\n- ask one\n- ask two\n- ask four\n- ask five\n/s);
+  assert.match(
+    contents.get("a")!,
+    /, 1 prompt, continues 1700000000002_bbbbb\. .*Prompts:\n- ask three\nLast answer:\ntold three/s,
+  );
+  assert.match(contents.get("d")!, /, 2 prompts\. /);
+  assert.match((await run()).out, /sent 0, unchanged 3, .*repeated 1\n/);
+  session("1700000000003_ccccc", "2026-01-03T00:00:00Z", "one", "two", "eight");
+  assert.match((await run()).out, /sent 1, unchanged 3, too short 0, broken 0, refused 0\n/);
+  assert.match(String(server.saved.at(-1)!.content), /, 1 prompt, continues 1700000000002_bbbbb\. /);
+});
+
+test("the same task under two ids is sent once, and tasks that begin alike are sent both", async (t) => {
+  const { home, server, run } = await open(t);
+  const root = `.config/Code/${EXTENSION}`;
+  const task = (answer: string) => [
+    { role: "user", content: "<task>go on</task>" },
+    { role: "assistant", content: answer },
+    { role: "user", content: "<feedback>more</feedback>" },
+  ];
+  home.task(root, "1767225600000", task("first"));
+  home.task(root, "1767225600001", [...task("first"), { role: "assistant", content: "done" }]);
+  home.task(root, "1767225600002", task("second"));
+  home.task(`.config/Cursor/${EXTENSION}`, "1767225600003", [...task("first"), { role: "assistant", content: "done" }]);
+  assert.match((await run()).out, /sent 2, .*repeated 2\n/);
+  assert.deepEqual(
+    server.saved.map(({ slug }) => slug),
+    ["cline-session-1767225600001", "cline-session-1767225600002"],
+  );
+});
+
 test("a file of anything but messages is named as lost", async (t) => {
   const { home, run } = await open(t);
   home.write(".cline/data/sessions/foreign/foreign.messages.json", [1, 2, 3]);
