@@ -1,10 +1,12 @@
 // Which past sessions a command is about, by its words and options.
 import { type Shell, UsageError, type Values } from "../base/shell.ts";
+import { noState, openState, type State } from "../base/store.ts";
 import { bareWords, textsOf } from "../cline/index.ts";
 import { projectOf, projectSlug, readConfig } from "../settings/index.ts";
 import { findSessions } from "./find.ts";
+import { openOutlines } from "./kept.ts";
 import { readSession } from "./read.ts";
-import { lastAt, type PastSession, type ReadSession } from "./sessions.ts";
+import { type ListedSession, lastAt, type PastSession, type ReadSession } from "./sessions.ts";
 import { type Warn, warnOn } from "./warn.ts";
 
 const HOUR_MS = 3_600_000;
@@ -58,20 +60,35 @@ export function candidates(shell: Shell, { project, since }: Choice, warn: Warn)
   return findSessions(shell.env, warn).filter((session) => lastAt(session) >= since && fits(session));
 }
 
-/** Yields the sessions of a choice with what was said, newest first, one in memory at a time. */
-export function* chosen(shell: Shell, choice: Choice): Generator<ReadSession> {
+/** Yields the sessions of a choice with their outlines, newest first. Reads those that changed, or that hold words. */
+export function* chosen(shell: Shell, choice: Choice): Generator<ListedSession> {
   const { project, limit, words } = choice;
   const projectFor = projectNamer(shell.env);
   const warn = warnOn(shell);
+  const outlines = openOutlines(stateOf(shell, () => undefined));
   let left = limit;
   for (const candidate of candidates(shell, choice, warn)) {
-    if (left === 0) return;
-    const session = readSession(candidate, warn);
-    if (session === undefined || session.messages.length === 0) continue;
-    if ((project !== "" && projectFor(session) !== project) || !hasAll(session, words)) continue;
+    if (left === 0) break;
+    const session = words.length === 0 ? outlines.of(candidate, warn) : readWithWords(candidate, words, warn);
+    if (session === undefined || (project !== "" && projectFor(session) !== project)) continue;
     left -= 1;
     yield session;
   }
+  outlines.save();
+}
+
+/** Returns what the plugin keeps on disk; nothing where nothing is to be kept. */
+export function stateOf(shell: Shell, onTrouble: (what: string) => void): State {
+  const { config } = readConfig(null, shell.env, shell.cwd);
+  return config.persist ? openState(config.stateDir, onTrouble) : noState;
+}
+
+/** Returns a session whose title or conversation holds all the words, without what was said in it. */
+function readWithWords(past: PastSession, words: readonly string[], warn: Warn): ListedSession | undefined {
+  const session = readSession(past, warn);
+  if (session === undefined || session.messages.length === 0 || !hasAll(session, words)) return undefined;
+  const { messages: _, prompts: __, summary: ___, ...listed } = session;
+  return listed;
 }
 
 /** Returns a function that names a session's project, and looks at each folder once. */

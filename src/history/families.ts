@@ -10,19 +10,21 @@ export interface Kinship {
   readonly shared: number;
 }
 
-type Member = Pick<ListedSession, "id" | "startedAt" | "outline">;
+type Member = Pick<ListedSession, "id" | "source" | "startedAt" | "outline">;
 
 /** Returns, by session id, what is told elsewhere; a session that is not in it is told whole. */
 export function kinshipsOf(members: readonly Member[]): Map<string, Kinship> {
   const kinships = new Map<string, Kinship>();
-  const toldByFirstKey = new Map<string, Member[]>();
+  const toldByStart = new Map<string, Member[]>();
   for (const member of members.toSorted(longestFirst)) {
     const [firstKey] = member.outline.promptKeys;
     if (firstKey === undefined) continue;
-    const told = toldByFirstKey.get(firstKey) ?? [];
+    // The CLI copies no task of the extension's under another id.
+    const start = `${member.source.kind} ${firstKey}`;
+    const told = toldByStart.get(start) ?? [];
     const kinship = closest(member, told);
     if (kinship !== undefined) kinships.set(member.id, kinship);
-    toldByFirstKey.set(firstKey, [...told, member]);
+    toldByStart.set(start, [...told, member]);
   }
   return kinships;
 }

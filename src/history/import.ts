@@ -2,16 +2,15 @@
 // work of `snapshot`.
 import { setTimeout as sleep, setImmediate as yieldToEvents } from "node:timers/promises";
 import { type Command, printJson, type Shell, UsageError, type Values } from "../base/shell.ts";
-import { noState, openState } from "../base/store.ts";
 import { createClient } from "../server/index.ts";
 import { readConfig } from "../settings/index.ts";
-import { CHOICE, type Choice, candidates, projectNamer, readChoice, readCount } from "./choose.ts";
+import { CHOICE, type Choice, candidates, projectNamer, readChoice, readCount, stateOf } from "./choose.ts";
 import { type Kinship, kinshipsOf } from "./families.ts";
 import { openImportLedger } from "./import-ledger.ts";
 import { countsText, dryRunJson, memoryText, progressOn } from "./import-report.ts";
 import { createSend, type Send } from "./import-send.ts";
 import { countLost, type ImportCounts, type Importer, importSessions, SESSIONS_PER_YIELD } from "./import-sessions.ts";
-import { readSession } from "./read.ts";
+import { type Outlines, openOutlines } from "./kept.ts";
 import type { ListedSession, PastSession } from "./sessions.ts";
 import { type Warn, warnOn } from "./warn.ts";
 
@@ -48,7 +47,9 @@ async function runImport(shell: Shell, values: Values, signal: AbortSignal): Pro
   const show: Show = (body) => (isJson ? bodies.push(body) : shell.out(memoryText(body)));
   const lost = { broken: 0 };
   const sessions = sessionsOf(shell, values, choice, countLost(live.warn, lost));
-  const kinships = await kinshipsAmong(sessions, live);
+  const outlines = openOutlines(stateOf(shell, () => undefined));
+  const kinships = await kinshipsAmong(sessions, outlines, live);
+  outlines.save();
   const counts = await importSessions(sessions, { ...(isDry ? dryImporter(live, show) : live), kinships });
   counts.broken += lost.broken;
   if (!isDry) await live.ledger.prune(Date.now());
@@ -67,17 +68,20 @@ function sessionsOf(shell: Shell, values: Values, choice: Choice, warn: Warn): P
 }
 
 /** Returns what of the sessions is told with others of them. What cannot be read is told of when its turn comes. */
-async function kinshipsAmong(sessions: readonly PastSession[], importer: Importer): Promise<Map<string, Kinship>> {
+async function kinshipsAmong(
+  sessions: readonly PastSession[],
+  outlines: Outlines,
+  importer: Importer,
+): Promise<Map<string, Kinship>> {
   const { project, projectFor, signal } = importer;
-  const members: Pick<ListedSession, "id" | "startedAt" | "outline">[] = [];
+  const members: ListedSession[] = [];
   for (const [index, past] of sessions.entries()) {
     // Reading is synchronous: an interrupt is heard here.
     if (index % SESSIONS_PER_YIELD === 0) await yieldToEvents();
     if (signal.aborted) break;
-    const session = readSession(past, () => undefined);
+    const session = outlines.of(past, () => undefined);
     if (session === undefined || (project !== "" && projectFor(session) !== project)) continue;
-    // What was said in it is let go before the next is read.
-    members.push({ id: session.id, startedAt: session.startedAt, outline: session.outline });
+    members.push(session);
   }
   return kinshipsOf(members);
 }
@@ -93,7 +97,7 @@ function liveImporter(shell: Shell, values: Values, project: string, signal: Abo
   const clock = { now: Date.now, wait: (ms: number) => sleep(ms, undefined, { signal }).catch(() => undefined) };
   return {
     send: createSend({ client, clock, signal, quietMs: () => quietMs, warn }),
-    ledger: openImportLedger(config.persist ? openState(config.stateDir, warn) : noState, config.apiUrl),
+    ledger: openImportLedger(stateOf(shell, warn), config.apiUrl),
     minPrompts: readCount("min-prompts", values["min-prompts"], DEFAULT_MIN_PROMPTS),
     projectFor: projectNamer(shell.env),
     onDone: progressOn(shell),

@@ -4,7 +4,7 @@ import { oneLine } from "../base/text.ts";
 import { isoTime, localTime } from "../base/time.ts";
 import { CHOICE, chosen, projectNamer, readChoice } from "./choose.ts";
 import { placesLine } from "./find.ts";
-import { lastAt, promptCount, type ReadSession, resumeLine } from "./sessions.ts";
+import { type ListedSession, lastAt, promptCount, resumeLine } from "./sessions.ts";
 
 /** A screenful; what reads a pipe wants them all. */
 const SCREEN_LIMIT = 20;
@@ -32,13 +32,13 @@ export const history: Command = {
   },
 };
 
-function rowOf(session: ReadSession, project: string) {
-  const { id, title, prompts, cwd, model, startedAt, endedAt, source, file } = session;
+function rowOf(session: ListedSession, project: string) {
+  const { id, title, outline, cwd, model, startedAt, endedAt, source, file } = session;
   return {
     id,
     title,
     project,
-    prompts: prompts.length,
+    prompts: outline.promptKeys.length,
     when: isoTime(lastAt(session)),
     started_at: isoTime(startedAt),
     ended_at: isoTime(endedAt),
@@ -50,9 +50,14 @@ function rowOf(session: ReadSession, project: string) {
   };
 }
 
-function textOf(shell: Shell, session: ReadSession, project: string): string {
+function textOf(shell: Shell, session: ListedSession, project: string): string {
   const title = styled(shell, "bold", plainText(session.title));
-  const heading = [localTime(lastAt(session)), project || "-", title, promptCount(session.prompts.length)].join("  ");
+  const heading = [
+    localTime(lastAt(session)),
+    project || "-",
+    title,
+    promptCount(session.outline.promptKeys.length),
+  ].join("  ");
   const resumed = styled(shell, "dim", plainText(oneLine(resumeLine(session))));
   return `${heading}\n  ${plainText(oneLine(session.id))}  ${resumed}\n`;
 }

@@ -1,7 +1,7 @@
 // What listing and choosing need to know of a conversation: little, and nothing that was said beyond the title.
-import { asText } from "../base/json.ts";
+import { asRecord, asText, textOf } from "../base/json.ts";
 import { digestOf } from "../base/text.ts";
-import { createdAtOf, type Message, modelOf, textsOf } from "../cline/index.ts";
+import { createdAtOf, type Message, modelOf, textsOf, toolCallsOf } from "../cline/index.ts";
 import type { PastSession } from "./sessions.ts";
 import { titleOf } from "./titles.ts";
 
@@ -64,5 +64,8 @@ function promptKeysOf(messages: readonly Message[], prompts: ReadonlySet<Message
 
 function answerMark(messages: readonly Message[], index: number): string {
   const answer = messages.slice(index + 1).find(({ role }) => role !== "tool");
-  return answer?.role === "assistant" ? `.${digestOf(JSON.stringify(answer.content))}` : ".";
+  if (answer?.role !== "assistant") return ".";
+  // Not as JSON: what a file nests too deep would throw.
+  const calls = toolCallsOf(answer).flatMap(({ name, input }) => [name, ...Object.values(asRecord(input)).map(textOf)]);
+  return `.${digestOf([...textsOf(answer), ...calls].join("\n"))}`;
 }

@@ -8,10 +8,12 @@ import {
   mkdtempSync,
   openSync,
   readdirSync,
+  readFileSync,
   rmSync,
   statSync,
   symlinkSync,
   truncateSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { homedir, tmpdir } from "node:os";
@@ -334,14 +336,90 @@ test("two thousand sessions are listed in seconds", async (t) => {
   assert.ok(performance.now() - start < 20_000, `${performance.now() - start} ms`);
 });
 
-test("nothing is written by reading, and a home without sessions is no failure", async (t) => {
+test("nothing but the plugin's own is written by reading, and a home without sessions is no failure", async (t) => {
   const home = openHome(t);
+  const state = join(".cline", "data", "palinode");
+  const filesHere = () =>
+    readdirSync(home.folder, { recursive: true, encoding: "utf8" })
+      .filter((name) => !name.startsWith(state))
+      .sort();
   const none = await home.run(["history", "--json"]);
   assert.deepEqual([none.code, none.out, none.err], [0, "[]\n", ""]);
   const file = home.session("s", ["hello"]);
-  const before = [statSync(file).mtimeMs, readdirSync(home.folder, { recursive: true }).sort()];
+  const before = [statSync(file).mtimeMs, filesHere()];
   await home.run(["history"]);
-  assert.deepEqual([statSync(file).mtimeMs, readdirSync(home.folder, { recursive: true }).sort()], before);
+  assert.deepEqual([statSync(file).mtimeMs, filesHere()], before);
+  assert.equal(statSync(join(home.folder, state, "history.json")).mode & 0o777, 0o600);
+  rmSync(join(home.folder, state), { recursive: true });
+  await home.run(["history"], { env: { PALINODE_CLINE_PERSIST: "0" } });
+  assert.equal(existsSync(join(home.folder, state)), false);
+});
+
+test("a file is read again only when its time or size has changed", async (t) => {
+  const home = openHome(t);
+  const list = async () =>
+    rowsOf(await home.run(["history", "--json"])).map(({ id, title, prompts }) => [id, title, prompts]);
+  const file = home.session("s", ["first words", "x"], { title: undefined });
+  home.session("other", ["other words", "x"], { ended_at: "2025-01-01T00:00:00Z" });
+  const second = new Date(1_750_000_000_000);
+  utimesSync(file, second, second);
+  const before = await list();
+  assert.deepEqual(before, [
+    ["s", "first words", 1],
+    ["other", "other words", 1],
+  ]);
+  const { size } = statSync(file);
+  // Neither its time nor its size tells that this is another one: who shows the old words has not read it.
+  writeFileSync(file, "z".repeat(size));
+  utimesSync(file, second, second);
+  assert.deepEqual(await list(), before);
+  home.session("s", ["newer words", "x", "y"], { title: undefined });
+  assert.deepEqual((await list())[0], ["s", "newer words", 2]);
+});
+
+test("what is kept of sessions is made anew by another version, and when it cannot be read", async (t) => {
+  const home = openHome(t);
+  home.session("s", ["words", "x"]);
+  await home.run(["history", "--json"]);
+  const path = join(home.folder, ".cline/data/palinode/history.json");
+  const good = JSON.parse(readFileSync(path, "utf8"));
+  assert.equal(Object.keys(good.rows).length, 1);
+  const spoilt = (change: (row: unknown[]) => unknown) => ({
+    ...good,
+    rows: Object.fromEntries(Object.entries(good.rows).map(([file, row]) => [file, change(row as unknown[])])),
+  });
+  for (const content of [
+    { ...good, version: "0.0.1", rows: spoilt(([stamp]) => [stamp, { title: "OLD", promptKeys: [] }]).rows },
+    spoilt(([stamp]) => [stamp, { title: 7, promptKeys: ["a"] }]),
+    spoilt(([stamp]) => [stamp, { title: "OLD", promptKeys: [7] }]),
+    spoilt(([stamp]) => [stamp]),
+    spoilt(() => null),
+    { ...good, rows: 7 },
+    null,
+    [],
+  ]) {
+    writeFileSync(path, JSON.stringify(content));
+    const ran = await home.run(["history", "--json"]);
+    assert.deepEqual([rowsOf(ran).map(({ title, prompts }) => [title, prompts]), ran.err], [[["words", 1]], ""]);
+    assert.deepEqual(JSON.parse(readFileSync(path, "utf8")), good);
+  }
+  writeFileSync(path, "{");
+  assert.equal(rowsOf(await home.run(["history", "--json"])).length, 1);
+});
+
+test("trouble with a file is told each time, and with what belongs to another agent never", async (t) => {
+  const home = openHome(t);
+  home.session("good", ["x"]);
+  home.write(".cline/data/sessions/cut/cut.messages.json", "{");
+  home.write(".cline/data/sessions/mate/mate.messages.json", {
+    agent: "mate",
+    messages: [{ role: "user", content: "x" }],
+  });
+  for (const _ of [1, 2]) {
+    const ran = await home.run(["history", "--json"]);
+    assert.equal(rowsOf(ran).length, 1);
+    assert.match(ran.err, /^palinode: skipped \S+cut\.messages\.json: it is not whole JSON\n$/);
+  }
 });
 
 test("the host's variables and ours say where sessions are", async (t) => {
