@@ -1,7 +1,7 @@
 // What to say to the model, and where it goes in a request.
 export { type Admission, admit, hasRoom, type Injected, type ShownMemory } from "./admit.ts";
 export { type Entry, renderBlock, triggerHeading } from "./block.ts";
-export { askDigest } from "./digest.ts";
+export { askDigest, gistOf } from "./digest.ts";
 export type { Asker, Channel, Finding, Memory } from "./finding.ts";
 export type { Anchor, Turn } from "./places.ts";
 export { type Question, questionsFor, repairQuestions, type Silence } from "./questions.ts";
