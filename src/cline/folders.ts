@@ -36,7 +36,7 @@ const EDITORS = [
   ...["Code", "Code - Insiders", "Code - OSS", "VSCodium", "VSCodium - Insiders", "Cursor", "Cursor Nightly"],
   ...["Windsurf", "Windsurf - Next", "Trae", "Kiro", "Antigravity", "Positron"],
 ];
-/** Where an editor keeps its data in the home folder, beside the usual place: on a remote machine, in a browser, boxed. */
+/** Where else an editor keeps its data in the home folder: on a remote machine, in a browser, boxed. */
 const SERVERS: Readonly<Record<string, string>> = {
   ".vscode-server/data": "Code",
   ".vscode-server-insiders/data": "Code - Insiders",

@@ -4,7 +4,8 @@ import { noState, openState, type State } from "../base/store.ts";
 import { bareWords, textsOf } from "../cline/index.ts";
 import { projectOf, projectSlug, readConfig } from "../settings/index.ts";
 import { findSessions } from "./find.ts";
-import { openOutlines } from "./kept.ts";
+import { type Kept, type Kind, openKept } from "./kept.ts";
+import { filledIn, isOutline, type Outline, outlineOf } from "./outline.ts";
 import { readSession } from "./read.ts";
 import { type ListedSession, lastAt, type PastSession, type ReadSession } from "./sessions.ts";
 import { type Warn, warnOn } from "./warn.ts";
@@ -34,6 +35,12 @@ export interface Choice {
 /** Returns the project of a session as its captures would name it. */
 export type ProjectFor = (session: Pick<PastSession, "cwd" | "remoteUrls">) => string;
 
+/** Returns whether a session is wanted, beside what the choice says. */
+export type Fits = (session: ListedSession, warn: Warn) => boolean;
+
+/** The outlines that are kept of sessions. */
+export const OUTLINES: Kind<Outline> = { file: "history.json", make: outlineOf, is: isOutline };
+
 /** Returns which sessions the words and options of a command mean. Throws `UsageError`. */
 export function readChoice(words: readonly string[], { project, since, limit }: Values, defaultLimit: number): Choice {
   return {
@@ -60,21 +67,31 @@ export function candidates(shell: Shell, { project, since }: Choice, warn: Warn)
   return findSessions(shell.env, warn).filter((session) => lastAt(session) >= since && fits(session));
 }
 
-/** Yields the sessions of a choice with their outlines, newest first. Reads those that changed, or that hold words. */
-export function* chosen(shell: Shell, choice: Choice): Generator<ListedSession> {
+/** Yields the sessions of a choice that fit, newest first. Reads those that changed, or all where words are given. */
+export function* chosen(shell: Shell, choice: Choice, fits: Fits = () => true): Generator<ListedSession> {
   const { project, limit, words } = choice;
   const projectFor = projectNamer(shell.env);
   const warn = warnOn(shell);
-  const outlines = openOutlines(stateOf(shell, () => undefined));
+  const outlines = openKept(
+    stateOf(shell, () => undefined),
+    OUTLINES,
+  );
   let left = limit;
   for (const candidate of candidates(shell, choice, warn)) {
     if (left === 0) break;
-    const session = words.length === 0 ? outlines.of(candidate, warn) : readWithWords(candidate, words, warn);
+    const session = words.length === 0 ? listed(candidate, outlines, warn) : readWithWords(candidate, words, warn);
     if (session === undefined || (project !== "" && projectFor(session) !== project)) continue;
+    if (!fits(session, warn)) continue;
     left -= 1;
     yield session;
   }
   outlines.save();
+}
+
+/** Returns a session with what its file says, or undefined where that holds none. */
+export function listed(past: PastSession, outlines: Kept<Outline>, warn: Warn): ListedSession | undefined {
+  const outline = outlines.of(past, warn);
+  return outline && { ...filledIn(past, outline), outline };
 }
 
 /** Returns what the plugin keeps on disk; nothing where nothing is to be kept. */
@@ -87,8 +104,7 @@ export function stateOf(shell: Shell, onTrouble: (what: string) => void): State 
 function readWithWords(past: PastSession, words: readonly string[], warn: Warn): ListedSession | undefined {
   const session = readSession(past, warn);
   if (session === undefined || session.messages.length === 0 || !hasAll(session, words)) return undefined;
-  const { messages: _, prompts: __, summary: ___, ...listed } = session;
-  return listed;
+  return { ...filledIn(past, session.gist), outline: outlineOf(session) };
 }
 
 /** Returns a function that names a session's project, and looks at each folder once. */

@@ -4,13 +4,24 @@ import { setTimeout as sleep, setImmediate as yieldToEvents } from "node:timers/
 import { type Command, printJson, type Shell, UsageError, type Values } from "../base/shell.ts";
 import { createClient } from "../server/index.ts";
 import { readConfig } from "../settings/index.ts";
-import { CHOICE, type Choice, candidates, projectNamer, readChoice, readCount, stateOf } from "./choose.ts";
+import {
+  CHOICE,
+  type Choice,
+  candidates,
+  listed,
+  OUTLINES,
+  projectNamer,
+  readChoice,
+  readCount,
+  stateOf,
+} from "./choose.ts";
 import { type Kinship, kinshipsOf } from "./families.ts";
 import { openImportLedger } from "./import-ledger.ts";
 import { countsText, dryRunJson, memoryText, progressOn } from "./import-report.ts";
 import { createSend, type Send } from "./import-send.ts";
 import { countLost, type ImportCounts, type Importer, importSessions, SESSIONS_PER_YIELD } from "./import-sessions.ts";
-import { type Outlines, openOutlines } from "./kept.ts";
+import { type Kept, openKept } from "./kept.ts";
+import type { Outline } from "./outline.ts";
 import type { ListedSession, PastSession } from "./sessions.ts";
 import { type Warn, warnOn } from "./warn.ts";
 
@@ -47,7 +58,10 @@ async function runImport(shell: Shell, values: Values, signal: AbortSignal): Pro
   const show: Show = (body) => (isJson ? bodies.push(body) : shell.out(memoryText(body)));
   const lost = { broken: 0 };
   const sessions = sessionsOf(shell, values, choice, countLost(live.warn, lost));
-  const outlines = openOutlines(stateOf(shell, () => undefined));
+  const outlines = openKept(
+    stateOf(shell, () => undefined),
+    OUTLINES,
+  );
   const kinships = await kinshipsAmong(sessions, outlines, live);
   outlines.save();
   const counts = await importSessions(sessions, { ...(isDry ? dryImporter(live, show) : live), kinships });
@@ -70,7 +84,7 @@ function sessionsOf(shell: Shell, values: Values, choice: Choice, warn: Warn): P
 /** Returns what of the sessions is told with others of them. What cannot be read is told of when its turn comes. */
 async function kinshipsAmong(
   sessions: readonly PastSession[],
-  outlines: Outlines,
+  outlines: Kept<Outline>,
   importer: Importer,
 ): Promise<Map<string, Kinship>> {
   const { project, projectFor, signal } = importer;
@@ -79,7 +93,7 @@ async function kinshipsAmong(
     // Reading is synchronous: an interrupt is heard here.
     if (index % SESSIONS_PER_YIELD === 0) await yieldToEvents();
     if (signal.aborted) break;
-    const session = outlines.of(past, () => undefined);
+    const session = listed(past, outlines, () => undefined);
     if (session === undefined || (project !== "" && projectFor(session) !== project)) continue;
     members.push(session);
   }

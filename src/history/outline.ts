@@ -1,25 +1,37 @@
 // What listing and choosing need to know of a conversation: little, and nothing that was said beyond the title.
 import { asRecord, asText, textOf } from "../base/json.ts";
 import { digestOf } from "../base/text.ts";
-import { createdAtOf, type Message, modelOf, textsOf, toolCallsOf } from "../cline/index.ts";
-import type { PastSession } from "./sessions.ts";
+import { createdAtOf, type Message, modelOf, textsOf, toolCallsOf, workOf } from "../cline/index.ts";
+import type { PastSession, ReadSession } from "./sessions.ts";
+import { commandText } from "./snapshot.ts";
 import { titleOf } from "./titles.ts";
 
-/** Plain data, so that it can be kept on disk. Times are epoch milliseconds. */
-export interface Outline {
+const MAX_EDITED = 1000;
+const MAX_FAILED = 50;
+
+/** What the messages say of a session where its manifest does not. Times are epoch milliseconds. */
+export interface Gist {
   /** The first prompt in one line, or "". */
   readonly title: string;
   readonly cwd?: string;
   readonly startedAt?: number;
   readonly endedAt?: number;
   readonly model?: string;
+}
+
+/** Plain data, so that it can be kept on disk. */
+export interface Outline extends Gist {
   readonly messageCount: number;
+  /** Paths as the tools got them. */
+  readonly edited: readonly string[];
+  /** Commands as they may be shown, redacted, with their exit codes; each once, the newest. */
+  readonly failed: readonly string[];
   /** One a prompt; sessions that share the first ones are forks of each other, or copies. */
   readonly promptKeys: readonly string[];
 }
 
-/** Returns the outline of a conversation. */
-export function outlineOf(messages: readonly Message[], prompts: readonly Message[], cwd: string | undefined): Outline {
+/** Returns what a conversation says of itself; `cwd` is the folder that it names. */
+export function gistOf(messages: readonly Message[], prompts: readonly Message[], cwd: string | undefined): Gist {
   const times = messages.map(createdAtOf).filter((at) => at !== undefined);
   return {
     title: prompts.map(titleOf).find((title) => title !== "") ?? "",
@@ -27,20 +39,42 @@ export function outlineOf(messages: readonly Message[], prompts: readonly Messag
     startedAt: times[0],
     endedAt: times.at(-1),
     model: modelOf(messages),
+  };
+}
+
+/** Returns the outline of a session. */
+export function outlineOf({ gist, messages, prompts }: ReadSession): Outline {
+  const { edited, outcomes } = workOf(messages);
+  const failed = outcomes.filter(({ isCommand, isFailed }) => isCommand && isFailed).slice(-MAX_FAILED);
+  return {
+    ...gist,
     messageCount: messages.length,
+    edited: edited.slice(-MAX_EDITED),
+    failed: [...new Set(failed.map(commandText))],
     promptKeys: promptKeysOf(messages, new Set(prompts)),
   };
 }
 
+/** Returns whether a value that lay on disk is an outline. */
+export function isOutline(value: unknown): value is Outline {
+  const { title, edited, failed, promptKeys } = asRecord(value);
+  const lists = [edited, failed, promptKeys];
+  return typeof title === "string" && lists.every((list) => Array.isArray(list) && list.every(isString));
+}
+
+function isString(value: unknown): value is string {
+  return typeof value === "string";
+}
+
 /** Returns a session with what its manifest lacks. */
-export function filledIn(session: PastSession, outline: Outline): PastSession {
+export function filledIn(session: PastSession, gist: Gist): PastSession {
   return {
     ...session,
-    title: session.title || outline.title || "(no title)",
-    cwd: session.cwd ?? outline.cwd,
-    startedAt: session.startedAt ?? outline.startedAt,
-    endedAt: session.endedAt ?? outline.endedAt,
-    model: session.model ?? outline.model,
+    title: session.title || gist.title || "(no title)",
+    cwd: session.cwd ?? gist.cwd,
+    startedAt: session.startedAt ?? gist.startedAt,
+    endedAt: session.endedAt ?? gist.endedAt,
+    model: session.model ?? gist.model,
   };
 }
 

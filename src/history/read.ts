@@ -2,7 +2,7 @@
 import { asRecord, asText } from "../base/json.ts";
 import { type Message, promptsOf } from "../cline/index.ts";
 import { readIfThere, readOrSkip } from "./files.ts";
-import { filledIn, outlineOf } from "./outline.ts";
+import { filledIn, gistOf } from "./outline.ts";
 import { withoutRefused } from "./refusals.ts";
 import type { PastSession, ReadSession } from "./sessions.ts";
 import { legacyCwd, legacyMessages, sdkMessages } from "./stored.ts";
@@ -19,8 +19,8 @@ function readConversation(session: PastSession, warn: Warn): ReadSession | undef
   const { messages: stored, cwd, summary } = conversationOf(session, list, warn);
   const messages = withoutRefused(stored);
   const prompts = promptsOf(messages);
-  const outline = outlineOf(messages, prompts, cwd);
-  return { ...filledIn(session, outline), messages, prompts, summary, outline };
+  const gist = gistOf(messages, prompts, cwd);
+  return { ...filledIn(session, gist), messages, prompts, summary, gist };
 }
 
 /** Returns the messages as they are stored, or undefined where they are none or another agent's. */

@@ -15,7 +15,7 @@ export function refusalOf(output: unknown, isError: boolean): string | undefined
   return opensWith(text, REFUSALS) ? text : undefined;
 }
 
-/** Returns messages without the results that stand there as refused; their calls are then such as were never answered. */
+/** Returns messages without the results that stand there as refused; their calls are then as if never answered. */
 export function withoutRefused(messages: readonly Message[]): Message[] {
   return messages.map((message) => ({
     ...message,

@@ -2,7 +2,7 @@
 import { isAbsolute } from "node:path";
 import { quoted } from "../base/shell.ts";
 import type { Message } from "../cline/index.ts";
-import type { Outline } from "./outline.ts";
+import type { Gist, Outline } from "./outline.ts";
 
 /** Who held a session: the CLI or SDK, or the extension of an editor. */
 export type Source = { readonly kind: "cli" } | { readonly kind: "extension"; readonly editor: string };
@@ -34,7 +34,8 @@ export interface ListedSession extends PastSession {
 }
 
 /** A session with what was said in it. */
-export interface ReadSession extends ListedSession {
+export interface ReadSession extends PastSession {
+  readonly gist: Gist;
   readonly messages: readonly Message[];
   /** Those that a person wrote. */
   readonly prompts: readonly Message[];

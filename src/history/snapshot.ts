@@ -112,7 +112,8 @@ function doneIn(messages: readonly Message[]): string[] {
   return lines.filter((line) => line !== "").map(safe);
 }
 
-function commandText(outcome: Outcome): string {
+/** Returns a command with its exit code, or that it failed without one; redacted. */
+export function commandText(outcome: Outcome): string {
   // An exit code says it already.
   if (!outcome.isFailed || outcome.exitCode !== undefined) return described(outcome);
   return `${described(outcome)} (failed)`;

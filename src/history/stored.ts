@@ -121,7 +121,7 @@ function speechAndCalls(text: string, index: number): Part[] {
   const speech = text.replace(TOOL_CALL, (_, toolName: string, body: string) => {
     if (/^think/.test(toolName)) return "";
     const input = Object.fromEntries(
-      ["path", "command", "input", "patch"].map((name) => [name, argumentOf(body, name)]),
+      ["path", "command", "input", "patch", "diff", "content"].map((name) => [name, argumentOf(body, name)]),
     );
     calls.push({ type: "tool-call", toolCallId: `${index}-${calls.length}`, toolName, input });
     const speechArgument = SPEECH_ARGUMENTS[toolName];
@@ -131,7 +131,10 @@ function speechAndCalls(text: string, index: number): Part[] {
 }
 
 function argumentOf(body: string, name: string): string | undefined {
-  return new RegExp(`<${name}>([\\s\\S]*?)(?:</${name}>|$)`).exec(body)?.[1]?.trim();
+  if (!body.includes(`<${name}>`)) return undefined;
+  // What is written into a file may hold the closing tag.
+  const end = /^(?:diff|content)$/.test(name) ? `(?:</${name}>(?![\\s\\S]*</${name}>)|$)` : `(?:</${name}>|$)`;
+  return new RegExp(`<${name}>([\\s\\S]*?)${end}`).exec(body)?.[1]?.trim();
 }
 
 /** A result as the extension writes it into a text: it names its tool, and not which call it answers. */

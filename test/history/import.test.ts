@@ -715,7 +715,8 @@ test("a refused call is neither told as done nor as failed, and the words that c
           type: "tool_result",
           tool_use_id: "n",
           content:
-            "[execute_command for 'rm n'] Result:\nThe user denied this operation and provided the following feedback:\n" +
+            "[execute_command for 'rm n'] Result:\n" +
+            "The user denied this operation and provided the following feedback:\n" +
             "<feedback>\nno n\n</feedback>",
         },
       ],
