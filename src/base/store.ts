@@ -12,9 +12,9 @@ const MAX_FILE_BYTES = 256 * 1024;
 /** A folder of small JSON files. Names are relative to it and use `/`. No function throws. */
 export interface State {
   /** Returns the parsed file, or undefined when there is none. One that is not JSON is set aside as `NAME.bad`. */
-  read(name: string): unknown;
-  /** Replaces the file as a whole. Returns false when it could not be written or is over 256 KB. */
-  write(name: string, value: unknown): boolean;
+  read(name: string, maxBytes?: number): unknown;
+  /** Replaces the file as a whole. Returns false when it could not be written or is over `maxBytes` (256 KB). */
+  write(name: string, value: unknown, maxBytes?: number): boolean;
   /** Returns false when another process was faster, or the file is gone. */
   rename(from: string, to: string): boolean;
   remove(name: string): void;
@@ -53,9 +53,9 @@ export function openState(folder: string, onTrouble: (what: string) => void = ()
   };
 
   const state: State = {
-    read(name) {
+    read(name, maxBytes = MAX_FILE_BYTES) {
       try {
-        return readJson(path(name), MAX_FILE_BYTES);
+        return readJson(path(name), maxBytes);
       } catch (error) {
         // What the system says, such as that there is no file, is no fault of the file.
         if (!(error instanceof SyntaxError || error instanceof RangeError)) return undefined;
@@ -64,10 +64,10 @@ export function openState(folder: string, onTrouble: (what: string) => void = ()
         return undefined;
       }
     },
-    write(name, value) {
+    write(name, value, maxBytes = MAX_FILE_BYTES) {
       try {
         const text = JSON.stringify(value);
-        if (Buffer.byteLength(text) > MAX_FILE_BYTES) throw new RangeError("too large");
+        if (Buffer.byteLength(text) > maxBytes) throw new RangeError("too large");
         replaceFile(path(name), text, 0o600, 0o700);
         return true;
       } catch (error) {

@@ -10,6 +10,16 @@ export function localTime(at: number): string {
   return at === 0 ? "unknown time" : new Date(at).toLocaleString("sv-SE").slice(0, 16);
 }
 
+/** Returns a time as the clock on the wall shows it, with its zone: who reads it may live in another. */
+export function zonedTime(at: number): string {
+  if (at === 0) return localTime(at);
+  const offset = -new Date(at).getTimezoneOffset();
+  const [hours, minutes] = [Math.trunc(Math.abs(offset) / 60), Math.abs(offset) % 60];
+  const sign = offset < 0 ? "-" : "+";
+  const zone = offset === 0 ? "" : `${sign}${String(hours).padStart(2, "0")}:${String(minutes).padStart(2, "0")}`;
+  return `${localTime(at)} UTC${zone}`;
+}
+
 /** Returns whether a value is epoch milliseconds that a date can be made of. */
 export function isTime(value: unknown): value is number {
   return typeof value === "number" && value > 0 && value < 8e15;

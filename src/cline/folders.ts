@@ -1,5 +1,5 @@
 // Where Cline keeps things, by the host's own precedence. Source: @cline/core 0.0.86, measured.
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, join } from "node:path";
 import { realFolder } from "../base/files.ts";
@@ -31,21 +31,28 @@ export interface ExtensionRoot {
   readonly path: string;
 }
 
-const EXTENSION = join("User", "globalStorage", "saoudrizwan.claude-dev");
-const EDITORS = ["Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf"];
-/** Servers that an editor starts on a remote machine, in the home folder there. */
+const EXTENSIONS = ["saoudrizwan.claude-dev", "saoudrizwan.cline-nightly"];
+const EDITORS = [
+  ...["Code", "Code - Insiders", "Code - OSS", "VSCodium", "VSCodium - Insiders", "Cursor", "Cursor Nightly"],
+  ...["Windsurf", "Windsurf - Next", "Trae", "Kiro", "Antigravity", "Positron"],
+];
+/** Where else an editor keeps its data in the home folder: on a remote machine, in a browser, boxed. */
 const SERVERS: Readonly<Record<string, string>> = {
-  ".vscode-server": "Code",
-  ".vscode-server-insiders": "Code - Insiders",
-  ".vscode-remote": "Code",
-  ".vscodium-server": "VSCodium",
-  ".cursor-server": "Cursor",
-  ".windsurf-server": "Windsurf",
+  ".vscode-server/data": "Code",
+  ".vscode-server-insiders/data": "Code - Insiders",
+  ".vscode-remote/data": "Code",
+  ".vscodium-server/data": "VSCodium",
+  ".cursor-server/data": "Cursor",
+  ".windsurf-server/data": "Windsurf",
+  ".openvscode-server/data": "Code",
+  ".local/share/code-server": "Code",
+  ".var/app/com.visualstudio.code/config/Code": "Code",
 };
 
 /**
- * Returns where the editor extension may keep tasks: the list in `PALINODE_CLINE_ROOTS`, else every known place. Those
- * of other systems are looked at too: homes are shared and mounted.
+ * Returns where the classic core, 1.3 to 3.89, may keep tasks: the list in `PALINODE_CLINE_ROOTS`, else every known
+ * place. Those of other systems are looked at too: homes are shared and mounted. Source: the extension's
+ * core/storage/disk.ts and standalone/vscode-context.ts, the layouts of the editors.
  */
 export function extensionRoots(env: NodeJS.ProcessEnv): ExtensionRoot[] {
   const given = set(env, "PALINODE_CLINE_ROOTS")
@@ -62,13 +69,39 @@ export function extensionRoots(env: NodeJS.ProcessEnv): ExtensionRoot[] {
     join(home, "Library", "Application Support"),
     set(env, "APPDATA") ?? join(home, "AppData", "Roaming"),
   ];
-  const local = folders.flatMap((folder) =>
-    EDITORS.map((editor) => ({ editor, path: join(folder, editor, EXTENSION) })),
-  );
   return [
-    ...local,
-    ...Object.entries(SERVERS).map(([folder, editor]) => ({ editor, path: join(home, folder, "data", EXTENSION) })),
+    ...folders.flatMap((folder) => EDITORS.flatMap((editor) => rootsOf(editor, join(folder, editor)))),
+    ...Object.entries(SERVERS).flatMap(([folder, editor]) => rootsOf(editor, join(home, folder))),
+    ...folders.flatMap((folder) => ideRoots(join(folder, "JetBrains"))),
+    ...standaloneRoots(env),
   ];
+}
+
+/** An editor has a store for all its profiles, and may have one for each. */
+function rootsOf(editor: string, data: string): ExtensionRoot[] {
+  const profiles = join(data, "User", "profiles");
+  const stores = [join(data, "User"), ...namesIn(profiles).map((name) => join(profiles, name))];
+  return stores.flatMap((store) => EXTENSIONS.map((name) => ({ editor, path: join(store, "globalStorage", name) })));
+}
+
+function ideRoots(folder: string): ExtensionRoot[] {
+  return namesIn(folder).flatMap((editor) =>
+    EXTENSIONS.map((name) => ({ editor, path: join(folder, editor, "globalStorage", name) })),
+  );
+}
+
+/** JetBrains and CLI 1 and 2 run the core without an editor; it takes `CLINE_DIR`, VS Code 4 `CLINE_DATA_DIR` too. */
+function standaloneRoots(env: NodeJS.ProcessEnv): ExtensionRoot[] {
+  const paths = new Set([clineDataDir(env), join(clineDir(env), "data")]);
+  return [...paths].map((path) => ({ editor: "JetBrains or CLI 1 or 2", path }));
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
 }
 
 /** Somebody may name the folder of the extension, or the one around it. */

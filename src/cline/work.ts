@@ -144,7 +144,8 @@ function editedFiles(tool: string, input: unknown): string[] {
 /** Returns the paths of a tool's input, in any of the shapes that the host takes. */
 function pathsIn(input: unknown, depth = 0): string[] {
   if (typeof input === "string") return input === "" ? [] : [input];
-  if (depth > 3) return [];
+  // Most spellings are missing from an input, and each would be looked into as deep.
+  if (depth > 3 || input === undefined) return [];
   if (Array.isArray(input)) return input.flatMap((entry) => pathsIn(entry, depth + 1));
   return PATH_KEYS.flatMap((key) => pathsIn(asRecord(input)[key], depth + 1));
 }

@@ -1,10 +1,13 @@
 // Which past sessions a command is about, by its words and options.
 import { type Shell, UsageError, type Values } from "../base/shell.ts";
+import { noState, openState, type State } from "../base/store.ts";
 import { bareWords, textsOf } from "../cline/index.ts";
 import { projectOf, projectSlug, readConfig } from "../settings/index.ts";
 import { findSessions } from "./find.ts";
+import { type Kept, type Kind, openKept } from "./kept.ts";
+import { filledIn, isOutline, type Outline, outlineOf } from "./outline.ts";
 import { readSession } from "./read.ts";
-import { lastAt, type PastSession, type ReadSession } from "./sessions.ts";
+import { type ListedSession, lastAt, type PastSession, type ReadSession } from "./sessions.ts";
 import { type Warn, warnOn } from "./warn.ts";
 
 const HOUR_MS = 3_600_000;
@@ -32,6 +35,12 @@ export interface Choice {
 /** Returns the project of a session as its captures would name it. */
 export type ProjectFor = (session: Pick<PastSession, "cwd" | "remoteUrls">) => string;
 
+/** Returns whether a session is wanted, beside what the choice says. */
+export type Fits = (session: ListedSession, warn: Warn) => boolean;
+
+/** The outlines that are kept of sessions. */
+export const OUTLINES: Kind<Outline> = { file: "history.json", make: outlineOf, is: isOutline };
+
 /** Returns which sessions the words and options of a command mean. Throws `UsageError`. */
 export function readChoice(words: readonly string[], { project, since, limit }: Values, defaultLimit: number): Choice {
   return {
@@ -58,20 +67,44 @@ export function candidates(shell: Shell, { project, since }: Choice, warn: Warn)
   return findSessions(shell.env, warn).filter((session) => lastAt(session) >= since && fits(session));
 }
 
-/** Yields the sessions of a choice with what was said, newest first, one in memory at a time. */
-export function* chosen(shell: Shell, choice: Choice): Generator<ReadSession> {
+/** Yields the sessions of a choice that fit, newest first. Reads those that changed, or all where words are given. */
+export function* chosen(shell: Shell, choice: Choice, fits: Fits = () => true): Generator<ListedSession> {
   const { project, limit, words } = choice;
   const projectFor = projectNamer(shell.env);
   const warn = warnOn(shell);
+  const outlines = openKept(
+    stateOf(shell, () => undefined),
+    OUTLINES,
+  );
   let left = limit;
   for (const candidate of candidates(shell, choice, warn)) {
-    if (left === 0) return;
-    const session = readSession(candidate, warn);
-    if (session === undefined || session.messages.length === 0) continue;
-    if ((project !== "" && projectFor(session) !== project) || !hasAll(session, words)) continue;
+    if (left === 0) break;
+    const session = words.length === 0 ? listed(candidate, outlines, warn) : readWithWords(candidate, words, warn);
+    if (session === undefined || (project !== "" && projectFor(session) !== project)) continue;
+    if (!fits(session, warn)) continue;
     left -= 1;
     yield session;
   }
+  outlines.save();
+}
+
+/** Returns a session with what its file says, or undefined where that holds none. */
+export function listed(past: PastSession, outlines: Kept<Outline>, warn: Warn): ListedSession | undefined {
+  const outline = outlines.of(past, warn);
+  return outline && { ...filledIn(past, outline), outline };
+}
+
+/** Returns what the plugin keeps on disk; nothing where nothing is to be kept. */
+export function stateOf(shell: Shell, onTrouble: (what: string) => void): State {
+  const { config } = readConfig(null, shell.env, shell.cwd);
+  return config.persist ? openState(config.stateDir, onTrouble) : noState;
+}
+
+/** Returns a session whose title or conversation holds all the words, without what was said in it. */
+function readWithWords(past: PastSession, words: readonly string[], warn: Warn): ListedSession | undefined {
+  const session = readSession(past, warn);
+  if (session === undefined || session.messages.length === 0 || !hasAll(session, words)) return undefined;
+  return { ...filledIn(past, session.gist), outline: outlineOf(session) };
 }
 
 /** Returns a function that names a session's project, and looks at each folder once. */
@@ -105,7 +138,8 @@ function readSince(value: Values[string]): number {
   const [, count, unit = ""] = /^(\d{1,6})([hdw])$/.exec(text) ?? [];
   const unitMs = UNIT_MS[unit];
   if (unitMs !== undefined) return Date.now() - Number(count) * unitMs;
-  const at = Date.parse(text);
+  // A day alone would be one of Greenwich's; the list shows the local one.
+  const at = Date.parse(/^[\d-]+$/.test(text) ? `${text}T00:00` : text);
   // `Date.parse` takes nearly anything for a date: 5 for May 2001.
   if (Number.isNaN(at) || !/^\d{4}-\d\d-\d\d(?:[T ][\d:.Z+-]+)?$/.test(text))
     throw new UsageError("--since takes a date as 2026-01-31, or 24h, 7d, 2w");

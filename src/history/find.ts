@@ -1,14 +1,21 @@
 // Finds the sessions that Cline left on disk, of both generations, by their manifests. Reading what was said in them is
 // the work of `read`. Nothing is written. Source: recordings/sessions, and the extension's store.
 import { existsSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { asRecord, asText, textOf } from "../base/json.ts";
 import { isTime } from "../base/time.ts";
 import { clineSessionsDir, type ExtensionRoot, extensionRoots } from "../cline/index.ts";
 import { foldersIn, readIfThere } from "./files.ts";
 import { lastAt, type PastSession } from "./sessions.ts";
+import { taskTimes } from "./task-times.ts";
 import { titleOf, withoutCutWord } from "./titles.ts";
 import { attempt, type Warn } from "./warn.ts";
+
+/** What the places depend on, beside the home folder. */
+const PLACE_VARIABLES = [
+  ...["PALINODE_CLINE_ROOT", "PALINODE_CLINE_ROOTS", "CLINE_SESSION_DATA_DIR", "CLINE_DATA_DIR", "CLINE_DIR"],
+  "XDG_CONFIG_HOME",
+];
 
 /** Returns all sessions, newest first, without reading what was said in them. Never throws. */
 export function findSessions(env: NodeJS.ProcessEnv, warn: Warn): PastSession[] {
@@ -19,12 +26,25 @@ export function findSessions(env: NodeJS.ProcessEnv, warn: Warn): PastSession[] 
   if (env.PALINODE_CLINE_ROOTS?.trim()) named.push(...roots.map(({ path }) => join(path, "tasks")));
   for (const path of named.filter((folder) => !existsSync(folder)))
     warn(`there is no folder ${path} (PALINODE_CLINE_ROOT, PALINODE_CLINE_ROOTS)`);
-  const sessions = [...cliSessions(sessionsDir, warn), ...roots.flatMap((root) => extensionTasks(root, warn))];
-  sessions.sort((a, b) => lastAt(b) - lastAt(a));
+  const tasks = newestFirst(roots.flatMap((root) => extensionTasks(root, warn)));
   const byId = new Map<string, PastSession>();
-  // Two editors that share a store, or a copy of one, show each task twice: the younger counts.
-  for (const session of sessions) if (!byId.has(session.id)) byId.set(session.id, session);
-  return [...byId.values()];
+  // Editors that share a store, or a copy of one, show a task twice; one that the SDK goes on with is in both stores.
+  for (const session of [...tasks.toReversed(), ...cliSessions(sessionsDir, warn)]) byId.set(session.id, session);
+  return newestFirst([...byId.values()]);
+}
+
+/** Returns one line on where sessions were looked for: the folders that are there, and the variables that name them. */
+export function placesLine(env: NodeJS.ProcessEnv): string {
+  const folders = [clineSessionsDir(env), ...extensionRoots(env).map(({ path }) => join(path, "tasks"))];
+  const found = [...new Set(folders)].filter((folder) => existsSync(folder));
+  const names = PLACE_VARIABLES.filter((name) => env[name]?.trim());
+  const told = names.length === 0 ? "" : ` (as ${names.join(", ")} ${names.length === 1 ? "says" : "say"})`;
+  if (found.length > 0) return `Looked in ${found.join(", ")}${told}.`;
+  return `Looked for ${folders[0]} and ${folders.length - 1} folders of editors${told}: none is there.`;
+}
+
+function newestFirst(sessions: readonly PastSession[]): PastSession[] {
+  return sessions.toSorted((a, b) => lastAt(b) - lastAt(a));
 }
 
 function cliSessions(sessionsDir: string, warn: Warn): PastSession[] {
@@ -48,9 +68,10 @@ function cliSession(sessionsDir: string, id: string, warn: Warn): PastSession | 
     title: titleOf({ content: withoutCutWord(asText(metadata.title)) ?? asText(manifest.prompt) ?? "" }),
     cwd: asText(manifest.cwd) ?? asText(manifest.workspace_root),
     remoteUrls: url === undefined ? [] : [`origin: ${url}`],
-    startedAt: timeOf(manifest.started_at) ?? timeOf(manifest.created_at),
+    startedAt: timeOf(manifest.started_at) ?? timeOf(manifest.created_at) ?? startOf(id),
     endedAt: timeOf(manifest.ended_at) ?? timeOf(manifest.updated_at),
     model: asText(manifest.model),
+    isTakenOver: metadata.legacyTask === true || metadata.migratedFromLegacyTask === true || isTaskId(id),
     file,
   };
 }
@@ -58,7 +79,7 @@ function cliSession(sessionsDir: string, id: string, warn: Warn): PastSession | 
 function extensionTasks({ editor, path }: ExtensionRoot, warn: Warn): PastSession[] {
   const ids = foldersIn(join(path, "tasks"), warn);
   if (ids.length === 0) return [];
-  const entries = taskEntries(join(path, "state", "taskHistory.json"), warn);
+  const entries = taskEntries(path, warn);
   const editorName = editor.replace(/^Code/, "VS Code");
   return ids.flatMap((id) => {
     const file = join(path, "tasks", id, "api_conversation_history.json");
@@ -66,10 +87,17 @@ function extensionTasks({ editor, path }: ExtensionRoot, warn: Warn): PastSessio
   });
 }
 
-/** Returns what the extension's own list says of its tasks, by their ids. */
-function taskEntries(file: string, warn: Warn): Map<string, Record<string, unknown>> {
-  const list = readIfThere(file, warn);
-  const entries = Array.isArray(list) ? list.map(asRecord) : [];
+/**
+ * Returns what the extension's own list says of its tasks, by their ids: since 3.28 in a file of its own; before that
+ * the standalone core had it among its settings, and editors in a database of theirs. An id may stand there twice.
+ */
+function taskEntries(root: string, warn: Warn): Map<string, Record<string, unknown>> {
+  const lists = [
+    asRecord(readIfThere(join(root, "globalState.json"), warn)).taskHistory,
+    readIfThere(join(root, "state", "taskHistory.json"), warn),
+  ];
+  const entries = lists.flatMap((list) => (Array.isArray(list) ? list.map(asRecord) : []));
+  entries.sort((a, b) => (timeOf(a.ts) ?? 0) - (timeOf(b.ts) ?? 0));
   return new Map(entries.map((entry) => [textOf(entry.id), entry]));
 }
 
@@ -82,19 +110,30 @@ function extensionTask(
 ): PastSession | undefined {
   const messages = statSync(file, { throwIfNoEntry: false });
   if (messages === undefined) return undefined;
+  const listedAt = timeOf(entry.ts);
+  const times = listedAt === undefined ? taskTimes(dirname(file)) : undefined;
   return {
     id,
     source: { kind: "extension", editor },
     title: titleOf({ content: asText(entry.task) ?? "" }),
     cwd: asText(entry.cwdOnTaskInitialization) ?? asText(entry.shadowGitConfigWorkTree),
     remoteUrls: [],
-    // A task's id is when it was made.
-    startedAt: /^\d{13}$/.test(id) ? Number(id) : undefined,
-    endedAt: timeOf(entry.ts),
+    startedAt: times?.startedAt ?? startOf(id),
+    endedAt: listedAt ?? times?.endedAt,
     touchedAt: messages.mtimeMs,
     model: asText(entry.modelId),
     file,
   };
+}
+
+function isTaskId(id: string): boolean {
+  return /^\d{13}$/.test(id);
+}
+
+/** Returns when a session was begun by its id, of which that is the first part, or undefined. */
+function startOf(id: string): number | undefined {
+  const [at] = /^\d{13}(?=$|_)/.exec(id) ?? [];
+  return at === undefined ? undefined : Number(at);
 }
 
 /** ISO text or epoch milliseconds that a date can be made of. */

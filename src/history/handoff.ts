@@ -2,9 +2,9 @@
 import { realFolder } from "../base/files.ts";
 import { safeLine, safeLines } from "../base/markup.ts";
 import { type Command, plainText, type Shell } from "../base/shell.ts";
-import { clipLines } from "../base/text.ts";
-import { type Entry, renderBlock } from "../recall/index.ts";
-import { createClient, primeSession, reasonOf } from "../server/index.ts";
+import { clipLines, clipMarked } from "../base/text.ts";
+import { type Entry, gistOf, renderBlock } from "../recall/index.ts";
+import { type Client, createClient, type Prime, primeSession, reasonOf } from "../server/index.ts";
 import { readConfig } from "../settings/index.ts";
 import { projectNamer } from "./choose.ts";
 import { findSessions } from "./find.ts";
@@ -15,6 +15,9 @@ import { attempt, type Warn, warnOn } from "./warn.ts";
 
 const MAX_HANDOFF_CHARS = 8000;
 const MAX_SESSION_CHARS = 4000;
+const MAX_LINE_CHARS = 240;
+/** What the user waits for is ended by the user. */
+const NEVER = new AbortController().signal;
 /** The lists of a prime, in the order in which they are shown. */
 const SECTIONS = [
   ["snapshots", "### Recent sessions"],
@@ -24,11 +27,11 @@ const SECTIONS = [
 
 export const handoff: Command = {
   usage: "[WORDS] [--print]",
-  help: "start a session here from what is known of the project",
+  help: "open Cline here with what is known of the project",
   options: { print: { type: "boolean" } },
   async run(shell, words, values) {
     const prompt = await handoffPrompt(shell, words.join(" ").trim());
-    if (values.print !== true) return startCline(shell, [prompt], shell.cwd, "");
+    if (values.print !== true) return startCline(shell, ["-i", prompt], shell.cwd, "");
     shell.out(`${plainText(prompt)}\n`);
     return 0;
   },
@@ -61,13 +64,25 @@ function lastSession(shell: Shell, project: string, warn: Warn): Entry[] {
 /** Returns what the server knows of the project, or nothing: then the reason is told. */
 async function memories(shell: Shell, project: string, warn: Warn): Promise<Entry[]> {
   const { config } = readConfig(null, shell.env, shell.cwd);
+  const client = createClient(config);
   try {
-    const prime = await primeSession(createClient(config), { cwd: realFolder(shell.cwd), project });
-    return SECTIONS.flatMap(([section, heading]) =>
-      prime[section].map(({ file, summary = "" }) => ({ heading, lines: [`- ${safeLine(`[${file}] ${summary}`)}`] })),
+    const prime = await primeSession(client, { cwd: realFolder(shell.cwd), project });
+    const entries = SECTIONS.flatMap(([section, heading]) =>
+      prime[section].map((memory) => entryOf(client, memory, heading)),
     );
+    return (await Promise.all(entries)).flat();
   } catch (error) {
     warn(`nothing from ${config.apiUrl}: ${reasonOf(error)}`);
     return [];
   }
+}
+
+/** Returns no entry where nothing is known of a memory but the name of its file. */
+async function entryOf(
+  client: Client,
+  { file, summary = "" }: Prime["snapshots"][number],
+  heading: string,
+): Promise<Entry[]> {
+  const gist = await gistOf({ client, signal: NEVER }, file, summary);
+  return gist ? [{ heading, lines: [`- ${clipMarked(safeLine(`[${file}] ${gist}`), MAX_LINE_CHARS)}`] }] : [];
 }

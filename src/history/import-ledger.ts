@@ -31,6 +31,8 @@ export function openImportLedger(state: State, apiUrl: string): ImportLedger {
 }
 
 /** Returns a digest that changes when a session does, and not when this code makes another memory of it. */
-export function sessionDigest({ title, cwd, startedAt, endedAt, model, messages, summary }: ReadSession): string {
-  return digestOf(JSON.stringify([title, cwd, startedAt, endedAt, model, messages, summary]));
+export function sessionDigest(session: ReadSession): string {
+  const { title, cwd, startedAt, endedAt, model, messages, summary, continues } = session;
+  const told = [title, cwd, startedAt, endedAt, model, messages, summary];
+  return digestOf(JSON.stringify(continues === undefined ? told : [...told, continues]));
 }

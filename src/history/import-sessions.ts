@@ -3,17 +3,18 @@
 import { setImmediate as yieldToEvents } from "node:timers/promises";
 import { adviceFor, type PalinodeError, type Reason, type SaveRequest } from "../server/index.ts";
 import type { ProjectFor } from "./choose.ts";
+import type { Kinship } from "./families.ts";
 import { type ImportLedger, sessionDigest } from "./import-ledger.ts";
 import type { Send, SendResult } from "./import-send.ts";
 import { readSession } from "./read.ts";
-import type { PastSession } from "./sessions.ts";
+import type { PastSession, ReadSession } from "./sessions.ts";
 import { memoryOf } from "./snapshot.ts";
 import { attempt, type Warn } from "./warn.ts";
 
 /** So many in a row without a usable answer: it is the server, not the session. */
 const MAX_FAILURES = 3;
 /** Reading is synchronous: an interrupt is heard after so many sessions. */
-const SESSIONS_PER_YIELD = 20;
+export const SESSIONS_PER_YIELD = 20;
 /** What no other session would fare better with. */
 const HOPELESS: readonly Reason[] = ["refused", "dns", "unauthorized", "denied", "rate-limited"];
 
@@ -24,6 +25,8 @@ export interface ImportCounts {
   too_short: number;
   broken: number;
   refused: number;
+  /** Only where there are such: all that they say is told with another session. */
+  repeated?: number;
   /** Only where it ended early: the reason code or "interrupted", and how many sessions were not come to. */
   stopped?: string;
   left?: number;
@@ -37,13 +40,15 @@ export interface Importer {
   readonly projectFor: ProjectFor;
   /** A project that others are left out for, or "". */
   readonly project: string;
+  /** By session id, what of it is told with another; none where that was not looked for. */
+  readonly kinships?: ReadonlyMap<string, Kinship>;
   readonly warn: Warn;
   /** Hears after each session how many are done. */
   readonly onDone: (done: number, total: number) => void;
 }
 
 /** What became of a session; `left_out` is of another project, or lost with its file. */
-type Fate = SendResult | { readonly kind: "unchanged" | "too_short" | "left_out" };
+type Fate = SendResult | { readonly kind: "unchanged" | "too_short" | "repeated" | "left_out" };
 
 /** Sends sessions in the order given until they are done, it is stopped or the server is no use. Never rejects. */
 export async function importSessions(sessions: readonly PastSession[], importer: Importer): Promise<ImportCounts> {
@@ -54,7 +59,7 @@ export async function importSessions(sessions: readonly PastSession[], importer:
     if (index % SESSIONS_PER_YIELD === 0) await yieldToEvents();
     const fate = await importOne(session, counting);
     if (fate.kind === "stopped") return { ...counts, stopped: "interrupted", left: sessions.length - index };
-    if (fate.kind !== "left_out") counts[fate.kind] += 1;
+    if (fate.kind !== "left_out") counts[fate.kind] = (counts[fate.kind] ?? 0) + 1;
     const advice = adviceAfter(fate);
     if (fate.kind === "refused" && advice !== undefined) {
       const left = sessions.length - index - 1;
@@ -93,12 +98,24 @@ interface Memory {
 
 function prepare(past: PastSession, importer: Importer): Memory | Exclude<Fate, SendResult> {
   const { ledger, minPrompts, project, projectFor, warn } = importer;
-  const session = readSession(past, warn);
-  if (session === undefined || (project !== "" && projectFor(session) !== project)) return { kind: "left_out" };
-  if (session.prompts.length < minPrompts) return { kind: "too_short" };
+  const whole = readSession(past, warn);
+  if (whole === undefined || (project !== "" && projectFor(whole) !== project)) return { kind: "left_out" };
+  if (whole.prompts.length < minPrompts) return { kind: "too_short" };
+  const session = withoutShared(whole, importer.kinships?.get(past.id));
+  if (session === undefined) return { kind: "repeated" };
   const digest = sessionDigest(session);
   if (ledger.has(session.id, digest)) return { kind: "unchanged" };
   return { kind: "memory", body: memoryOf(session, projectFor(session)), digest };
+}
+
+/** Returns what a session has that the other has not, or undefined where that is nothing. */
+function withoutShared(session: ReadSession, kinship: Kinship | undefined): ReadSession | undefined {
+  if (kinship === undefined) return session;
+  const prompts = session.prompts.slice(kinship.shared);
+  const [first] = prompts;
+  if (first === undefined) return undefined;
+  const messages = session.messages.slice(session.messages.indexOf(first));
+  return { ...session, prompts, messages, continues: kinship.continues };
 }
 
 function refusalText({ serverWords, status, message }: PalinodeError): string {

@@ -1,16 +1,28 @@
 // `import`: sends past sessions to Palinode, each once and again only when it changed. What a memory says of one is the
 // work of `snapshot`.
-import { setTimeout as sleep } from "node:timers/promises";
+import { setTimeout as sleep, setImmediate as yieldToEvents } from "node:timers/promises";
 import { type Command, printJson, type Shell, UsageError, type Values } from "../base/shell.ts";
-import { noState, openState } from "../base/store.ts";
 import { createClient } from "../server/index.ts";
 import { readConfig } from "../settings/index.ts";
-import { CHOICE, type Choice, candidates, projectNamer, readChoice, readCount } from "./choose.ts";
+import {
+  CHOICE,
+  type Choice,
+  candidates,
+  listed,
+  OUTLINES,
+  projectNamer,
+  readChoice,
+  readCount,
+  stateOf,
+} from "./choose.ts";
+import { type Kinship, kinshipsOf } from "./families.ts";
 import { openImportLedger } from "./import-ledger.ts";
 import { countsText, dryRunJson, memoryText, progressOn } from "./import-report.ts";
 import { createSend, type Send } from "./import-send.ts";
-import { countLost, type ImportCounts, type Importer, importSessions } from "./import-sessions.ts";
-import type { PastSession } from "./sessions.ts";
+import { countLost, type ImportCounts, type Importer, importSessions, SESSIONS_PER_YIELD } from "./import-sessions.ts";
+import { type Kept, openKept } from "./kept.ts";
+import type { Outline } from "./outline.ts";
+import type { ListedSession, PastSession } from "./sessions.ts";
 import { type Warn, warnOn } from "./warn.ts";
 
 /** Without `--all`, the newest so many. */
@@ -46,7 +58,13 @@ async function runImport(shell: Shell, values: Values, signal: AbortSignal): Pro
   const show: Show = (body) => (isJson ? bodies.push(body) : shell.out(memoryText(body)));
   const lost = { broken: 0 };
   const sessions = sessionsOf(shell, values, choice, countLost(live.warn, lost));
-  const counts = await importSessions(sessions, isDry ? dryImporter(live, show) : live);
+  const outlines = openKept(
+    stateOf(shell, () => undefined),
+    OUTLINES,
+  );
+  const kinships = await kinshipsAmong(sessions, outlines, live);
+  outlines.save();
+  const counts = await importSessions(sessions, { ...(isDry ? dryImporter(live, show) : live), kinships });
   counts.broken += lost.broken;
   if (!isDry) await live.ledger.prune(Date.now());
   if (isJson) printJson(shell, isDry ? dryRunJson(counts, bodies) : counts);
@@ -63,6 +81,25 @@ function sessionsOf(shell: Shell, values: Values, choice: Choice, warn: Warn): P
   return sessions.slice(0, choice.limit).reverse();
 }
 
+/** Returns what of the sessions is told with others of them. What cannot be read is told of when its turn comes. */
+async function kinshipsAmong(
+  sessions: readonly PastSession[],
+  outlines: Kept<Outline>,
+  importer: Importer,
+): Promise<Map<string, Kinship>> {
+  const { project, projectFor, signal } = importer;
+  const members: ListedSession[] = [];
+  for (const [index, past] of sessions.entries()) {
+    // Reading is synchronous: an interrupt is heard here.
+    if (index % SESSIONS_PER_YIELD === 0) await yieldToEvents();
+    if (signal.aborted) break;
+    const session = listed(past, outlines, () => undefined);
+    if (session === undefined || (project !== "" && projectFor(session) !== project)) continue;
+    members.push(session);
+  }
+  return kinshipsOf(members);
+}
+
 function liveImporter(shell: Shell, values: Values, project: string, signal: AbortSignal): Importer {
   const { config, problems } = readConfig(null, shell.env, shell.cwd);
   const warn = warnOn(shell);
@@ -74,7 +111,7 @@ function liveImporter(shell: Shell, values: Values, project: string, signal: Abo
   const clock = { now: Date.now, wait: (ms: number) => sleep(ms, undefined, { signal }).catch(() => undefined) };
   return {
     send: createSend({ client, clock, signal, quietMs: () => quietMs, warn }),
-    ledger: openImportLedger(config.persist ? openState(config.stateDir, warn) : noState, config.apiUrl),
+    ledger: openImportLedger(stateOf(shell, warn), config.apiUrl),
     minPrompts: readCount("min-prompts", values["min-prompts"], DEFAULT_MIN_PROMPTS),
     projectFor: projectNamer(shell.env),
     onDone: progressOn(shell),

@@ -1,10 +1,11 @@
 // Reads what was said in a session that was found. A file that cannot be used is named and costs nothing but itself.
 import { asRecord, asText } from "../base/json.ts";
-import { createdAtOf, type Message, modelOf, promptsOf } from "../cline/index.ts";
+import { type Message, promptsOf } from "../cline/index.ts";
 import { readIfThere, readOrSkip } from "./files.ts";
+import { filledIn, gistOf } from "./outline.ts";
+import { withoutRefused } from "./refusals.ts";
 import type { PastSession, ReadSession } from "./sessions.ts";
-import { legacyCwd, legacyMessages, storedMessage } from "./stored.ts";
-import { titleOf } from "./titles.ts";
+import { legacyCwd, legacyMessages, sdkMessages } from "./stored.ts";
 import { attempt, type Warn } from "./warn.ts";
 
 /** Returns a session with its messages, or undefined when they cannot be read or are another agent's. Never throws. */
@@ -15,20 +16,11 @@ export function readSession(session: PastSession, warn: Warn): ReadSession | und
 function readConversation(session: PastSession, warn: Warn): ReadSession | undefined {
   const list = storedList(session.file, warn);
   if (list === undefined) return undefined;
-  const { messages, cwd, summary } = conversationOf(session, list, warn);
+  const { messages: stored, cwd, summary } = conversationOf(session, list, warn);
+  const messages = withoutRefused(stored);
   const prompts = promptsOf(messages);
-  const times = messages.map(createdAtOf).filter((at) => at !== undefined);
-  return {
-    ...session,
-    title: session.title || prompts.map(titleOf).find((title) => title !== "") || "(no title)",
-    cwd: session.cwd ?? cwd,
-    startedAt: session.startedAt ?? times[0],
-    endedAt: session.endedAt ?? times.at(-1),
-    model: session.model ?? modelOf(messages),
-    messages,
-    prompts,
-    summary,
-  };
+  const gist = gistOf(messages, prompts, cwd);
+  return { ...filledIn(session, gist), messages, prompts, summary, gist };
 }
 
 /** Returns the messages as they are stored, or undefined where they are none or another agent's. */
@@ -52,9 +44,11 @@ interface Conversation {
   readonly summary: string;
 }
 
-function conversationOf({ source, file }: PastSession, list: readonly unknown[], warn: Warn): Conversation {
+function conversationOf(session: PastSession, list: readonly unknown[], warn: Warn): Conversation {
+  const { source, isTakenOver, file } = session;
   if (source.kind === "extension") return { messages: legacyMessages(list), cwd: legacyCwd(list), summary: "" };
-  return { messages: list.map(storedMessage), cwd: undefined, summary: summaryBeside(file, warn) };
+  const messages = isTakenOver === true ? legacyMessages(list) : sdkMessages(list);
+  return { messages, cwd: undefined, summary: summaryBeside(file, warn) };
 }
 
 function summaryBeside(file: string, warn: Warn): string {

@@ -37,10 +37,7 @@ function matches(shell: Shell, query: string): readonly PastSession[] {
 }
 
 function matchesOfWords(shell: Shell, query: string): readonly PastSession[] {
-  const sessions: PastSession[] = [];
-  // What was said in one is let go before the next is read.
-  for (const { messages: _, prompts: __, ...session } of chosen(shell, readChoice([query], {}, Infinity)))
-    sessions.push(session);
+  const sessions = [...chosen(shell, readChoice([query], {}, Infinity))];
   const titled = sessions.filter((session) => session.title.toLowerCase().includes(query.toLowerCase()));
   return titled.length === 1 ? titled : sessions;
 }

@@ -2,6 +2,7 @@
 import { isAbsolute } from "node:path";
 import { quoted } from "../base/shell.ts";
 import type { Message } from "../cline/index.ts";
+import type { Gist, Outline } from "./outline.ts";
 
 /** Who held a session: the CLI or SDK, or the extension of an editor. */
 export type Source = { readonly kind: "cli" } | { readonly kind: "extension"; readonly editor: string };
@@ -18,30 +19,40 @@ export interface PastSession {
   /** Epoch milliseconds. */
   readonly startedAt: number | undefined;
   readonly endedAt: number | undefined;
-  /** When the file was written, where nothing else says when the session ended; a copy is no younger session. */
+  /** When the file was written, where nothing says when the session was held. */
   readonly touchedAt?: number;
   readonly model: string | undefined;
+  /** True where the SDK goes on with a task of the extension, whose messages keep their form. */
+  readonly isTakenOver?: boolean;
   /** The file with the messages. */
   readonly file: string;
 }
 
+/** A session with the outline of what was said in it. */
+export interface ListedSession extends PastSession {
+  readonly outline: Outline;
+}
+
 /** A session with what was said in it. */
 export interface ReadSession extends PastSession {
+  readonly gist: Gist;
   readonly messages: readonly Message[];
   /** Those that a person wrote. */
   readonly prompts: readonly Message[];
   /** What the newest compaction made of the conversation, or "". */
   readonly summary: string;
+  /** The session that has what was said before, where only the rest is here. */
+  readonly continues?: string;
 }
 
 /** Returns when anything last happened in a session, in epoch milliseconds. */
 export function lastAt({ startedAt, endedAt, touchedAt }: PastSession): number {
-  return endedAt ?? touchedAt ?? startedAt ?? 0;
+  return endedAt ?? startedAt ?? touchedAt ?? 0;
 }
 
-/** Returns how many prompts a session has, in words. */
-export function promptCount({ prompts }: ReadSession): string {
-  return prompts.length === 1 ? "1 prompt" : `${prompts.length} prompts`;
+/** Returns a number of prompts in words. */
+export function promptCount(count: number): string {
+  return count === 1 ? "1 prompt" : `${count} prompts`;
 }
 
 /** Returns how a session is reopened: a line for a shell, or where the extension lists it. */

@@ -1,7 +1,7 @@
 // What a past session becomes as a memory, in words the server takes (palinode-api.md, 2.9, 2.10).
 import { asRecord } from "../base/json.ts";
 import { clipMarked, clipMiddle, hexDigestOf } from "../base/text.ts";
-import { isoTime, localTime } from "../base/time.ts";
+import { isoTime, zonedTime } from "../base/time.ts";
 import { described, lastAnswer, listed } from "../capture/index.ts";
 import { type Message, type Outcome, textsOf, workOf } from "../cline/index.ts";
 import { type SaveRequest, safe, safeText } from "../server/index.ts";
@@ -78,8 +78,9 @@ interface Section {
 }
 
 function sectionsOf(session: ReadSession): Section[] {
-  const { prompts, messages, title, summary } = session;
-  const ended = `Cline session of ${localTime(lastAt(session))}, ${promptCount(session)}.`;
+  const { prompts, messages, title, summary, continues } = session;
+  const start = continues === undefined ? "" : `, continues ${safe(continues)}`;
+  const ended = `Cline session of ${zonedTime(lastAt(session))}, ${promptCount(prompts.length)}${start}.`;
   return [
     { text: `${ended} Resume: ${safe(resumeLine(session))}` },
     { text: `Topic: ${safe(title)}` },
@@ -111,7 +112,8 @@ function doneIn(messages: readonly Message[]): string[] {
   return lines.filter((line) => line !== "").map(safe);
 }
 
-function commandText(outcome: Outcome): string {
+/** Returns a command with its exit code, or that it failed without one; redacted. */
+export function commandText(outcome: Outcome): string {
   // An exit code says it already.
   if (!outcome.isFailed || outcome.exitCode !== undefined) return described(outcome);
   return `${described(outcome)} (failed)`;

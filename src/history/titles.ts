@@ -4,6 +4,7 @@ import { asText } from "../base/json.ts";
 import { redact } from "../base/redact.ts";
 import { clean, clipMarked, oneLine } from "../base/text.ts";
 import { bareWords, type Message, textsOf } from "../cline/index.ts";
+import { withoutMentionSigns } from "./words.ts";
 
 const MAX_TITLE_CHARS = 120;
 /** The host cuts the titles it stores here. Source: recordings/sessions, 0.0.86. */
@@ -11,10 +12,8 @@ const HOST_TITLE_CHARS = 120;
 
 /** Returns what the person said. Escape sequences go first: what they leave behind could split a secret. */
 export function wordsOf(message: Message): string {
-  return bareWords({
-    ...message,
-    content: textsOf(message).map((text) => ({ type: "text", text: stripVTControlCharacters(text) })),
-  });
+  const texts = textsOf(message).map(stripVTControlCharacters);
+  return withoutMentionSigns(bareWords({ ...message, content: texts.map((text) => ({ type: "text", text })) }));
 }
 
 /** Returns a title of at most 120 characters. Secrets go before the cut: half of one is not known for one. */

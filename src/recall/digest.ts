@@ -99,10 +99,21 @@ function standingOf(asker: Asker, prime: Prime, core: readonly Memory[]): Promis
   return Promise.all(memories);
 }
 
-async function standingMemory(asker: Asker, path: string, label: string, summary: string): Promise<Memory> {
-  // The server sums up a file without a title, as captures are, by its name: its first words say more.
+/**
+ * Returns what a memory of a prime says: its summary, else its first words, undefined where they cannot be had. The
+ * server sums up a file without a title, as captures are, by its name. Never rejects.
+ */
+export async function gistOf(
+  asker: Pick<Asker, "client" | "signal">,
+  path: string,
+  summary: string,
+): Promise<string | undefined> {
   const isNamed = summary !== "" && !path.endsWith(`${summary}.md`);
-  const opening = isNamed ? summary : (openingOf(await readBody(asker, path)) ?? summary);
+  return isNamed ? summary : openingOf(await readBody(asker, path));
+}
+
+async function standingMemory(asker: Asker, path: string, label: string, summary: string): Promise<Memory> {
+  const opening = (await gistOf(asker, path, summary)) ?? summary;
   const words = `(${label}) ${stripOurBlocks(clip(opening, MAX_TEXT_CHARS))}`;
   const text = `[${clip(path, MAX_STANDING_CHARS)}] ${words}`;
   return {

@@ -2,7 +2,7 @@
 export { type Admission, admit, hasRoom, type Injected, type ShownMemory } from "./admit.ts";
 export type { Anchor, Turn } from "./anchors.ts";
 export { type Entry, renderBlock, triggerHeading } from "./block.ts";
-export { askDigest } from "./digest.ts";
+export { askDigest, gistOf } from "./digest.ts";
 export type { Asker, Channel, Finding, Memory } from "./finding.ts";
 export { type Question, questionsFor, repairQuestions, type Silence } from "./questions.ts";
 export { type Failure, failuresIn, type Repaired, unrepaired } from "./repair.ts";

@@ -660,6 +660,136 @@ test("a failure without an exit code is told as one, and thinking ahead of an an
   assert.doesNotMatch(content, /hush|thinking/);
 });
 
+test("a refused call is neither told as done nor as failed, and the words that came with it are", async (t) => {
+  const { home, server, run } = await open(t);
+  const use = (id: string, command: string) => ({
+    type: "tool_use",
+    id,
+    name: "run_commands",
+    input: { commands: [command] },
+  });
+  const refused = (id: string, error: string) => ({
+    type: "tool_result",
+    tool_use_id: id,
+    name: "run_commands",
+    content: JSON.stringify({ error }),
+    is_error: true,
+  });
+  const reason =
+    "User denied the tool execution The user provided the following feedback:\n<feedback>\nnot yet\n</feedback>";
+  home.write(".cline/data/sessions/sdk/sdk.messages.json", {
+    messages: [
+      { role: "user", content: "one" },
+      { role: "assistant", content: ["a", "b", "c", "d"].map((id) => use(id, `rm ${id}`)) },
+      {
+        role: "user",
+        content: [
+          refused("a", `${reason} -- NOT a tool or system failure. Clarify with user before proceeding.`),
+          refused("b", "User rejected the tool call"),
+          refused("c", "Command not executed: rm can modify files, and file modifications are blocked in plan mode."),
+          { ...refused("d", ""), content: [{ query: "rm d", result: "", error: "gone", success: false }] },
+        ],
+      },
+    ],
+  });
+  const run1 = "<execute_command><command>rm x</command></execute_command>";
+  const edit = "<write_to_file><path>x.ts</path><content>x</content></write_to_file>";
+  const user = (...texts: string[]) => ({ role: "user", content: texts.map((text) => ({ type: "text", text })) });
+  const assistant = (content: unknown) => ({ role: "assistant", content });
+  home.task(`.config/Code/${EXTENSION}`, "1767225600000", [
+    user("<task>one</task>"),
+    assistant(run1),
+    user("[execute_command for 'rm x'] Result:", "The user denied this operation."),
+    assistant(run1),
+    user(
+      "The user provided the following feedback:\n<feedback>\nnever\n</feedback>",
+      "[execute_command for 'rm x'] Result:\nThe user denied this operation.",
+    ),
+    assistant(edit),
+    user("[write_to_file for 'x.ts'] Result:\nThe user denied this operation. The file was not created."),
+    assistant([{ type: "tool_use", id: "n", name: "execute_command", input: { command: "rm n" } }]),
+    {
+      role: "user",
+      content: [
+        {
+          type: "tool_result",
+          tool_use_id: "n",
+          content:
+            "[execute_command for 'rm n'] Result:\n" +
+            "The user denied this operation and provided the following feedback:\n" +
+            "<feedback>\nno n\n</feedback>",
+        },
+      ],
+    },
+    assistant("<execute_command><command>make</command></execute_command>"),
+    user("[execute_command for 'make'] Result:\nCommand failed with exit code 2."),
+    assistant(run1),
+    user("Skipping tool [execute_command for 'rm x'] due to user rejecting a previous tool."),
+  ]);
+  assert.match((await run()).out, /sent 2/);
+  const contents = server.saved.map(({ content }) => String(content));
+  const [task = "", sdk = ""] = [
+    contents.find((text) => text.includes("never")),
+    contents.find((text) => text.includes("not yet")),
+  ];
+  assert.match(sdk, /Done:\n- ran `rm d` \(failed\)\n- error: gone$/m);
+  assert.match(sdk, /Prompts:\n- one\n- not yet\n/);
+  assert.match(task, /Prompts:\n- one\n- never\n- no n\nDone:\n- ran `make` \(exit 2\)/);
+  for (const text of [sdk, task]) assert.doesNotMatch(text, /rm [abcnx]\b|edited|denied|rejected|Skipping/);
+});
+
+test("of a session and its forks the longest is sent whole, and of the others what is new in them", async (t) => {
+  const { home, server, run } = await open(t);
+  const turn = (name: string) => [
+    {
+      id: `u-${name}`,
+      role: "user",
+      content: [{ type: "text", text: `<user_input mode="act">ask ${name}</user_input>` }],
+    },
+    { id: `a-${name}`, role: "assistant", content: [{ type: "text", text: `told ${name}` }] },
+  ];
+  const session = (id: string, started: string, ...names: string[]) => {
+    home.write(`.cline/data/sessions/${id}/${id}.json`, { started_at: started, ended_at: started });
+    return home.write(`.cline/data/sessions/${id}/${id}.messages.json`, { messages: names.flatMap(turn) });
+  };
+  session("1700000000001_aaaaa", "2026-01-01T00:00:00Z", "one", "two", "three");
+  session("1700000000002_bbbbb", "2026-01-02T00:00:00Z", "one", "two", "four", "five");
+  session("1700000000003_ccccc", "2026-01-03T00:00:00Z", "one", "two");
+  session("1700000000004_ddddd", "2026-01-04T00:00:00Z", "six", "seven");
+  assert.match((await run()).out, /sent 3, unchanged 0, too short 0, broken 0, refused 0, repeated 1\n/);
+  const contents = new Map(server.saved.map(({ slug, content }) => [String(slug).at(-1), String(content)]));
+  assert.deepEqual([...contents.keys()], ["a", "b", "d"]);
+  assert.match(contents.get("b")!, /, 4 prompts\. .*Prompts:\n- ask one\n- ask two\n- ask four\n- ask five\n/s);
+  assert.match(
+    contents.get("a")!,
+    /, 1 prompt, continues 1700000000002_bbbbb\. .*Prompts:\n- ask three\nLast answer:\ntold three/s,
+  );
+  assert.match(contents.get("d")!, /, 2 prompts\. /);
+  assert.match((await run()).out, /sent 0, unchanged 3, .*repeated 1\n/);
+  session("1700000000003_ccccc", "2026-01-03T00:00:00Z", "one", "two", "eight");
+  assert.match((await run()).out, /sent 1, unchanged 3, too short 0, broken 0, refused 0\n/);
+  assert.match(String(server.saved.at(-1)!.content), /, 1 prompt, continues 1700000000002_bbbbb\. /);
+});
+
+test("the same task under two ids is sent once, and tasks that begin alike are sent both", async (t) => {
+  const { home, server, run } = await open(t);
+  const root = `.config/Code/${EXTENSION}`;
+  const task = (answer: string) => [
+    { role: "user", content: "<task>go on</task>" },
+    { role: "assistant", content: answer },
+    { role: "user", content: "<feedback>more</feedback>" },
+  ];
+  home.task(root, "1767225600000", task("first"));
+  home.task(root, "1767225600001", [...task("first"), { role: "assistant", content: "done" }]);
+  home.task(root, "1767225600002", task("second"));
+  home.task(`.config/Cursor/${EXTENSION}`, "1767225600003", [...task("first"), { role: "assistant", content: "done" }]);
+  assert.match((await run()).out, /sent 2, .*repeated 2\n/);
+  assert.deepEqual(
+    server.saved.map(({ slug }) => slug),
+    ["cline-session-1767225600001", "cline-session-1767225600002"],
+  );
+});
+
 test("a file of anything but messages is named as lost", async (t) => {
   const { home, run } = await open(t);
   home.write(".cline/data/sessions/foreign/foreign.messages.json", [1, 2, 3]);
@@ -668,7 +798,7 @@ test("a file of anything but messages is named as lost", async (t) => {
   assert.match(out, /broken 1/);
 });
 
-test("a touched or copied task that no list dates is not sent again; it is found by when it was touched", async (t) => {
+test("a touched or copied task that no list dates is not sent again, and is as old as it says itself", async (t) => {
   const { home, run } = await open(t);
   const file = home.task(`.config/Code/${EXTENSION}`, "1700000000001", [
     { role: "user", content: "<task>\none\n</task>" },
@@ -677,7 +807,22 @@ test("a touched or copied task that no list dates is not sent again; it is found
   ]);
   assert.match((await run()).out, /sent 1/);
   utimesSync(file, new Date(), new Date());
-  assert.match((await run(["--since", "7d"])).out, /sent 0, unchanged 1/);
+  assert.match((await run(["--since", "7d"])).out, /sent 0, unchanged 0/);
+  assert.match((await run(["--since", "2023-11-13"])).out, /sent 0, unchanged 1/);
+});
+
+test("a memory's own time names its zone", async (t) => {
+  const { home, server, run } = await open(t);
+  home.session("a", ["one", "x", "two"]);
+  for (const [TZ, told] of [
+    ["Asia/Kolkata", "2026-01-02 09:30 UTC+05:30"],
+    ["America/New_York", "2026-01-01 23:00 UTC-05:00"],
+    ["UTC", "2026-01-02 04:00 UTC,"],
+  ] as const) {
+    rmSync(join(home.folder, ".cline/data/palinode"), { recursive: true, force: true });
+    await run([], { TZ });
+    assert.ok(String(server.saved.at(-1)!.content).startsWith(`Cline session of ${told}`), TZ);
+  }
 });
 
 test("message times that no calendar has are none", async (t) => {

@@ -133,9 +133,26 @@ test("a handoff says what memory and the latest session here know, and starts cl
   );
   fakeCline(home, 0);
   const started = await home.run(["handoff", "Finish", "the release"], options);
-  assert.equal(started.out, `${shop}|${out.trimEnd()}|\n`);
+  assert.equal(started.out, `${shop}|-i|${out.trimEnd()}|\n`);
   const { summary } = captureOf([{ role: "user", content: out }]);
   assert.match(summary, /Topic: Finish the release$/m);
+});
+
+test("a handoff says what a memory without a title says, not the name of its file", async (t) => {
+  const home = openHome(t);
+  const capture = (file: string, body: string) => ({ file, type: "ProjectSnapshot", entities: ["project/shop"], body });
+  const server = await startPalinode({
+    memories: [
+      capture("projects/2026-01-02-shop-1a2b.md", "# Session\n\n**Summary:** Moved the queue to Redis.\n"),
+      capture("projects/2026-01-03-shop-3c4d.md", "# Session\n"),
+    ],
+  });
+  t.after(() => server.close());
+  const shop = join(home.folder, "shop");
+  mkdirSync(shop);
+  const { out } = await home.run(["handoff", "--print"], { cwd: shop, env: { PALINODE_API_URL: server.url } });
+  const listed = out.slice(out.indexOf("### Recent sessions")).split("\n").slice(1, 3);
+  assert.deepEqual(listed, ["- [projects/2026-01-02-shop-1a2b.md] Moved the queue to Redis.", "</palinode-memory>"]);
 });
 
 test("a handoff goes without memory, but not with nothing", async (t) => {

@@ -8,10 +8,12 @@ import {
   mkdtempSync,
   openSync,
   readdirSync,
+  readFileSync,
   rmSync,
   statSync,
   symlinkSync,
   truncateSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { homedir, tmpdir } from "node:os";
@@ -334,14 +336,90 @@ test("two thousand sessions are listed in seconds", async (t) => {
   assert.ok(performance.now() - start < 20_000, `${performance.now() - start} ms`);
 });
 
-test("nothing is written by reading, and a home without sessions is no failure", async (t) => {
+test("nothing but the plugin's own is written by reading, and a home without sessions is no failure", async (t) => {
   const home = openHome(t);
+  const state = join(".cline", "data", "palinode");
+  const filesHere = () =>
+    readdirSync(home.folder, { recursive: true, encoding: "utf8" })
+      .filter((name) => !name.startsWith(state))
+      .sort();
   const none = await home.run(["history", "--json"]);
   assert.deepEqual([none.code, none.out, none.err], [0, "[]\n", ""]);
   const file = home.session("s", ["hello"]);
-  const before = [statSync(file).mtimeMs, readdirSync(home.folder, { recursive: true }).sort()];
+  const before = [statSync(file).mtimeMs, filesHere()];
   await home.run(["history"]);
-  assert.deepEqual([statSync(file).mtimeMs, readdirSync(home.folder, { recursive: true }).sort()], before);
+  assert.deepEqual([statSync(file).mtimeMs, filesHere()], before);
+  assert.equal(statSync(join(home.folder, state, "history.json")).mode & 0o777, 0o600);
+  rmSync(join(home.folder, state), { recursive: true });
+  await home.run(["history"], { env: { PALINODE_CLINE_PERSIST: "0" } });
+  assert.equal(existsSync(join(home.folder, state)), false);
+});
+
+test("a file is read again only when its time or size has changed", async (t) => {
+  const home = openHome(t);
+  const list = async () =>
+    rowsOf(await home.run(["history", "--json"])).map(({ id, title, prompts }) => [id, title, prompts]);
+  const file = home.session("s", ["first words", "x"], { title: undefined });
+  home.session("other", ["other words", "x"], { ended_at: "2025-01-01T00:00:00Z" });
+  const second = new Date(1_750_000_000_000);
+  utimesSync(file, second, second);
+  const before = await list();
+  assert.deepEqual(before, [
+    ["s", "first words", 1],
+    ["other", "other words", 1],
+  ]);
+  const { size } = statSync(file);
+  // Neither its time nor its size tells that this is another one: who shows the old words has not read it.
+  writeFileSync(file, "z".repeat(size));
+  utimesSync(file, second, second);
+  assert.deepEqual(await list(), before);
+  home.session("s", ["newer words", "x", "y"], { title: undefined });
+  assert.deepEqual((await list())[0], ["s", "newer words", 2]);
+});
+
+test("what is kept of sessions is made anew by another version, and when it cannot be read", async (t) => {
+  const home = openHome(t);
+  home.session("s", ["words", "x"]);
+  await home.run(["history", "--json"]);
+  const path = join(home.folder, ".cline/data/palinode/history.json");
+  const good = JSON.parse(readFileSync(path, "utf8"));
+  assert.equal(Object.keys(good.rows).length, 1);
+  const spoilt = (change: (row: unknown[]) => unknown) => ({
+    ...good,
+    rows: Object.fromEntries(Object.entries(good.rows).map(([file, row]) => [file, change(row as unknown[])])),
+  });
+  for (const content of [
+    { ...good, version: "0.0.1", rows: spoilt(([stamp]) => [stamp, { title: "OLD", promptKeys: [] }]).rows },
+    spoilt(([stamp]) => [stamp, { title: 7, promptKeys: ["a"] }]),
+    spoilt(([stamp]) => [stamp, { title: "OLD", promptKeys: [7] }]),
+    spoilt(([stamp]) => [stamp]),
+    spoilt(() => null),
+    { ...good, rows: 7 },
+    null,
+    [],
+  ]) {
+    writeFileSync(path, JSON.stringify(content));
+    const ran = await home.run(["history", "--json"]);
+    assert.deepEqual([rowsOf(ran).map(({ title, prompts }) => [title, prompts]), ran.err], [[["words", 1]], ""]);
+    assert.deepEqual(JSON.parse(readFileSync(path, "utf8")), good);
+  }
+  writeFileSync(path, "{");
+  assert.equal(rowsOf(await home.run(["history", "--json"])).length, 1);
+});
+
+test("trouble with a file is told each time, and with what belongs to another agent never", async (t) => {
+  const home = openHome(t);
+  home.session("good", ["x"]);
+  home.write(".cline/data/sessions/cut/cut.messages.json", "{");
+  home.write(".cline/data/sessions/mate/mate.messages.json", {
+    agent: "mate",
+    messages: [{ role: "user", content: "x" }],
+  });
+  for (const _ of [1, 2]) {
+    const ran = await home.run(["history", "--json"]);
+    assert.equal(rowsOf(ran).length, 1);
+    assert.match(ran.err, /^palinode: skipped \S+cut\.messages\.json: it is not whole JSON\n$/);
+  }
 });
 
 test("the host's variables and ours say where sessions are", async (t) => {
@@ -393,6 +471,121 @@ test("tasks of the extension are found in every editor, on every system, and whe
       .sort(),
     ["1", "2"],
   );
+});
+
+test("tasks of every place that Cline has had are found, and the list ends with where it looked", async (t) => {
+  const home = openHome(t);
+  const roots: Record<string, string> = {
+    [`.config/Antigravity/${EXTENSION}`]: "Antigravity",
+    [`.config/Code/${EXTENSION.replace("claude-dev", "cline-nightly")}`]: "VS Code",
+    ".config/Code/User/profiles/-5a2f/globalStorage/saoudrizwan.claude-dev": "VS Code",
+    ".config/JetBrains/PyCharm2023.3/globalStorage/saoudrizwan.claude-dev": "PyCharm2023.3",
+    "Library/Application Support/JetBrains/IntelliJIdea2025.1/globalStorage/saoudrizwan.claude-dev":
+      "IntelliJIdea2025.1",
+    [`AppData/Roaming/Windsurf - Next/${EXTENSION}`]: "Windsurf - Next",
+    [`.local/share/code-server/${EXTENSION}`]: "VS Code",
+    ".cline/data": "JetBrains or CLI 1 or 2",
+  };
+  for (const [index, root] of Object.keys(roots).entries())
+    home.task(root, `176722560000${index}`, LEGACY_TASK, { task: `task ${index}`, ts: 1767225700000 + index });
+  const rows = rowsOf(await home.run(["history", "--json"])).reverse();
+  assert.deepEqual(
+    rows.map(({ source, title }) => [source, title]),
+    Object.values(roots).map((source, index) => [source, `task ${index}`]),
+  );
+  const { out, err } = await home.run(["history"]);
+  const last = out.trimEnd().split("\n").at(-1)!;
+  assert.match(last, /^Looked in /);
+  for (const root of Object.keys(roots)) assert.ok(last.includes(join(home.folder, root, "tasks")), last);
+  assert.equal(err, "");
+  const env = { CLINE_DIR: join(home.folder, "other") };
+  home.task("other/data", "1767225600099", LEGACY_TASK);
+  const other = await home.run(["history"], { env });
+  assert.match(other.out, /1767225600099[\s\S]*Looked in .*other\/data\/tasks.* \(as CLINE_DIR says\)\.\n$/);
+  assert.ok(!other.out.includes("1767225600007"));
+  const none = await openHome(t).run(["history"]);
+  assert.match(none.err, /no session found\nLooked for \S+\.cline\/data\/sessions and \d+ folders of editors: none is/);
+});
+
+test("the old list of the standalone core counts, and of an entry that stands twice the newer", async (t) => {
+  const home = openHome(t);
+  home.task(".cline/data", "1767225600000", LEGACY_TASK);
+  home.task(".cline/data", "1767225600001", LEGACY_TASK);
+  home.write(".cline/data/globalState.json", {
+    taskHistory: [{ id: "1767225600000", ts: 1767225900000, task: "old" }],
+  });
+  home.write(".cline/data/state/taskHistory.json", [
+    { id: "1767225600001", ts: 1767225800000, task: "newer" },
+    { id: "1767225600001", ts: 1767225700000, task: "older" },
+  ]);
+  assert.deepEqual(
+    rowsOf(await home.run(["history", "--json"])).map(({ title, when }) => [title, Date.parse(when)]),
+    [
+      ["old", 1767225900000],
+      ["newer", 1767225800000],
+    ],
+  );
+});
+
+test("a task in both stores is one, as the SDK went on with it", async (t) => {
+  const home = openHome(t);
+  home.task(".cline/data", "1767225600000", LEGACY_TASK, { ts: 1790000000000 });
+  home.session("1767225600000", ["one", "x", "two", "y", "three"]);
+  const rows = rowsOf(await home.run(["history", "--json"]));
+  assert.deepEqual(
+    rows.map(({ id, source, prompts }) => [id, source, prompts]),
+    [["1767225600000", "cline", 3]],
+  );
+});
+
+test("a task that no list has is dated by what the person saw, its id, or what the model was told", async (t) => {
+  const home = openHome(t);
+  const root = `.config/Code/${EXTENSION}`;
+  const seen = (ts: number, text: string) => ({ ts, type: "say", say: "text", text });
+  home.task(root, "1767225600000", LEGACY_TASK);
+  const quote = JSON.stringify([seen(1790000000000, "quoted")]);
+  home.write(`${root}/tasks/1767225600000/ui_messages.json`, [
+    seen(1767225600500, "a"),
+    seen(1767229200000, `${"x".repeat(300_000)}${quote}`),
+  ]);
+  home.task(root, "copy-of-1x", LEGACY_TASK);
+  home.write(`${root}/tasks/copy-of-1x/claude_messages.json`, JSON.stringify([seen(1722000000000, "b")], null, 2));
+  home.task(root, "1735700000000", LEGACY_TASK);
+  home.task(root, "named", [
+    {
+      role: "user",
+      content: [
+        { type: "text", text: "<task>x</task>" },
+        {
+          type: "text",
+          text:
+            "<environment_details>\n# Current Time\n3/1/2025, 3:04:05 PM (Europe/Berlin, UTC+1:00)\n" +
+            "</environment_details>",
+        },
+      ],
+    },
+  ]);
+  assert.deepEqual(
+    rowsOf(await home.run(["history", "--json"])).map(({ id, when }) => [id, when]),
+    [
+      ["1767225600000", "2026-01-01T01:00:00.000Z"],
+      ["named", "2025-03-01T14:04:05.000Z"],
+      ["1735700000000", "2025-01-01T02:53:20.000Z"],
+      ["copy-of-1x", "2024-07-26T13:20:00.000Z"],
+    ],
+  );
+});
+
+test("a day of --since is the one that the list shows", async (t) => {
+  const home = openHome(t);
+  home.session("late", ["x"], { ended_at: "2026-01-31T22:00:00Z" });
+  home.session("early", ["y"], { ended_at: "2026-01-31T10:00:00Z" });
+  const idsFor = async (TZ: string, since: string) =>
+    rowsOf(await home.run(["history", "--json", "--since", since], { env: { TZ } })).map(({ id }) => id);
+  // In Auckland it is thirteen hours later.
+  assert.deepEqual(await idsFor("Pacific/Auckland", "2026-02-01"), ["late"]);
+  assert.deepEqual(await idsFor("Pacific/Auckland", "2026-01-31"), ["late", "early"]);
+  assert.deepEqual(await idsFor("UTC", "2026-02-01"), []);
 });
 
 test("the extension's own list gives title, folder and time, and the messages stand in for it", async (t) => {
