@@ -129,7 +129,16 @@ test("a search asks for what it is told to and no more, and its hits have a path
     `{"query":${query},"limit":3,"max_chars":300,"session_id":"s1"}`,
   ]);
   const rows = [
-    { rel_path: "a.md", raw_score: 0.7, score: 1, metadata: { resume: "x" }, content_hash: "h", snippet: "s" },
+    {
+      rel_path: "a.md",
+      raw_score: 0.7,
+      score: 1,
+      keyword_score: 0.6,
+      keyword_chance: 1.5,
+      metadata: { resume: "x", entities: ["tool/npm", "project/Shop", 1], scope: "project/till" },
+      content_hash: "h",
+      snippet: "s",
+    },
     { file_path: "/srv/memory/decisions/b.md", raw_score: null, score: 9, content: "text", metadata: "x" },
     { file_path: "", rel_path: 5 },
     { snippet: "of no file" },
@@ -141,14 +150,17 @@ test("a search asks for what it is told to and no more, and its hits have a path
     assert.deepEqual(first, {
       path: "a.md",
       score: 0.7,
+      keywordScore: 0.6,
+      keywordChance: 1.5,
+      projects: ["shop", "till"],
       snippet: "s",
       content: undefined,
       contentHash: "h",
-      metadata: { resume: "x" },
+      metadata: { resume: "x", entities: ["tool/npm", "project/Shop", 1], scope: "project/till" },
     });
     assert.deepEqual(
-      [second?.path, second?.score, second?.content, second?.metadata, others],
-      ["decisions/b.md", null, "text", {}, []],
+      [second?.path, second?.score, second?.keywordScore, second?.projects, second?.content, second?.metadata, others],
+      ["decisions/b.md", null, null, [], "text", {}, []],
     );
   }
   await refusesOddAnswers(server, "/search", () => searchMemory(client, SEARCH));
