@@ -114,14 +114,16 @@ async function bundle() {
   folder();
 }
 
-/** Has esbuild keep comments on statements: it keeps what looks like a licence. Those on types would be left alone. */
+/**
+ * Has esbuild keep what opens a file and what documents an export: it keeps what looks like a licence. Comments on types
+ * would be left alone; the others are for whoever changes the code, and are read where it is changed.
+ */
 function keepComments({ onLoad }) {
   onLoad({ filter: /\/src\/.*\.ts$/ }, ({ path }) => ({
     loader: "ts",
     contents: readFileSync(path, "utf8")
-      .replace(/^\/\*\*(?:(?!\*\/)[\s\S])*\*\/\n(?=(?:export )?(?:interface|type) )/gm, "")
-      .replace(/^( *)\/\*\*/gm, "$1/*!")
-      .replace(/^( *)\/\/ /gm, "$1//! "),
+      .replace(/^\/\*\*(?=(?:(?!\*\/)[\s\S])*\*\/\nexport (?:async )?(?:function|const|class) )/gm, "/*!")
+      .replace(/^(?:\/\/ .*\n)+/, (head) => head.replace(/^\/\/ /gm, "//! ")),
   }));
 }
 
