@@ -1,17 +1,19 @@
 // What the doctor asks about Cline: is it there, which copies does it load, did loading fail, what does its hub see.
 // Sources: the real CLI 3.0.65, its log and its hub record.
 import { readFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { entryAt, readRecord, readSmallFile } from "../base/files.ts";
 import { asRecord, asText, parseJson } from "../base/json.ts";
 import { isAlive } from "../base/process.ts";
 import { redact } from "../base/redact.ts";
-import { thisProgram } from "../base/shell.ts";
+import { quoted, thisProgram } from "../base/shell.ts";
 import { openState } from "../base/store.ts";
 import { VERSION } from "../base/version.ts";
 import { clineLogFile, hubRecordFile } from "../cline/index.ts";
 import type { Config } from "../settings/index.ts";
 import { type Check, failure, ok, warning } from "./check.ts";
-import { type Copy, findCopies, isNewer, removalOf } from "./copies.ts";
+import { type Copy, findCopies, isNewer } from "./copies.ts";
+import { barePath, ownFolderPath, packageInTheWay, removalOf } from "./layout.ts";
 import { findProgram, versionOfCline } from "./programs.ts";
 
 const VERSION_TIMEOUT_MS = 5000;
@@ -32,24 +34,40 @@ export function checkCopies(env: NodeJS.ProcessEnv, workspace: string): Check[] 
   const loadable = copies.filter(({ passedOver }) => passedOver === undefined);
   const loaded = loadable.at(-1);
   if (loaded === undefined) return [noneLoaded(copies[0])];
-  // The newest is kept, else the one that Cline takes.
-  const kept = loadable.reduce((best, copy) => (isNewer(copy.version, best.version) ? copy : best), loaded);
+  // The best is kept, else the one that Cline takes.
+  const kept = loadable.reduce((best, copy) => (isBetter(copy, best) ? copy : best), loaded);
   const spare = copies.filter((copy) => copy !== kept && copy !== loaded);
   return [
-    loadedLine(loaded, kept),
+    loadedLine(loaded, kept, installing(loaded, workspace)),
     ...spare.map(({ path, version }) => {
       return warning("plugin", `one copy too many, ${version}: ${path}`, removalOf(path));
     }),
   ];
 }
 
-function loadedLine(loaded: Copy, kept: Copy): Check {
+/** Newer, or as new and quicker to load. */
+function isBetter(copy: Copy, other: Copy): boolean {
+  if (copy.version !== other.version) return isNewer(copy.version, other.version);
+  return packageInTheWay(dirname(copy.path)) === undefined && packageInTheWay(dirname(other.path)) !== undefined;
+}
+
+/** A copy is renewed where it stands: the workspace's in the workspace. */
+function installing({ path }: Copy, workspace: string): string {
+  const isOfWorkspace = [barePath, ownFolderPath].some((at) => at(join(workspace, ".cline", "plugins")) === path);
+  return thisProgram(isOfWorkspace ? `install --project ${quoted(workspace)}` : "install");
+}
+
+function loadedLine(loaded: Copy, kept: Copy, install: string): Check {
   const message = `Cline loads ${loaded.version}: ${loaded.path}`;
   if (kept !== loaded)
     return warning("plugin", `${message}, and passes over ${kept.version}: ${kept.path}`, removalOf(loaded.path));
   if (isNewer(VERSION, loaded.version))
-    return warning("plugin", `${message}, older than this file (${VERSION})`, thisProgram("install"));
-  return ok("plugin", message);
+    return warning("plugin", `${message}, older than this file (${VERSION})`, install);
+  const manifest = packageInTheWay(dirname(loaded.path));
+  const isBare = barePath(dirname(loaded.path)) === loaded.path && basename(dirname(loaded.path)) === "plugins";
+  if (manifest === undefined || !isBare) return ok("plugin", message);
+  const slowly = `slowly: ${manifest} does not say "type": "module", so it needs a folder of its own`;
+  return warning("plugin", `${message}, ${slowly}`, install);
 }
 
 function noneLoaded(copy: Copy | undefined): Check {

@@ -449,6 +449,47 @@ test("copies are found where Cline finds them: the one it loads is named, each o
   assert.ok(!lines.some(({ fix }) => fix?.includes(home.target)), "the newest is kept");
 });
 
+test("a bare copy under a package.json without type module is told, and the mend gives it a folder", async (t) => {
+  const { home } = await arrange(t);
+  rmSync(home.target);
+  const manifest = home.write("workspace/package.json", '{ "name": "shop" }');
+  home.write("workspace/.cline/plugins/palinode.js", BYTES);
+  const { checks } = await examine(home);
+  const { level, message, fix } = find(checks, "plugin");
+  assert.deepEqual([level, fix], ["warning", `${INSTALL} --project ${home.workspace}`]);
+  assert.ok(message.includes(`slowly: ${manifest} does not say`), message);
+  assert.equal((await mend(home, fix)).code, 0);
+  const after = (await examine(home)).checks.filter(({ name }) => name === "plugin");
+  assert.deepEqual(
+    after.map((check) => [check.level, check.message]),
+    [["ok", `Cline loads ${VERSION}: ${home.workspace}/.cline/plugins/palinode/palinode.js`]],
+  );
+});
+
+test("a copy in each layout is one too many, and the mend leaves the newer, or the one that loads faster", async (t) => {
+  for (const [ofBare, ofFolder, kept] of [
+    ["0.0.9", VERSION, "palinode/palinode.js"],
+    [VERSION, "0.0.9", "palinode.js"],
+    [VERSION, VERSION, "palinode/palinode.js"],
+  ] as const) {
+    const { home } = await arrange(t);
+    rmSync(home.target);
+    home.write("workspace/package.json", "{}");
+    const plugins = "workspace/.cline/plugins";
+    home.write(`${plugins}/palinode.js`, called(ofBare));
+    home.write(`${plugins}/palinode/palinode.js`, called(ofFolder));
+    const own = { type: "module", cline: { plugins: [{ paths: ["./palinode.js"] }] } };
+    home.write(`${plugins}/palinode/package.json`, JSON.stringify(own));
+    const before = (await examine(home)).checks.filter(({ name }) => name === "plugin");
+    const { fix, level } = before.find(({ fix }) => fix?.startsWith("rm "))!;
+    assert.equal(level, "warning");
+    await mend(home, fix);
+    const after = (await examine(home)).checks.filter(({ name }) => name === "plugin");
+    assert.equal(after.length, 1);
+    assert.ok(after[0]?.message.startsWith(`Cline loads ${VERSION}: ${join(home.home, plugins, kept)}`));
+  }
+});
+
 test("a home that is reached by two ways has no copy too many", async (t) => {
   const { home } = await arrange(t);
   const link = `${home.home}-link`;
@@ -753,6 +794,21 @@ async function examine(home: Home): Promise<{ code: number; checks: Check[]; tex
   const { code, stdout, stderr } = await home.run("doctor", "--json");
   assert.equal(stderr, "");
   return { code, checks: JSON.parse(stdout) as Check[], text: stdout };
+}
+
+/** Types a mend into a shell, as printed, and sees it done. */
+async function mend(home: Home, fix: string | undefined): Promise<{ code: number; output: string }> {
+  assert.ok(fix);
+  const env = { ...home.env, PATH: `${home.env.PATH}:${dirname(process.execPath)}:/usr/bin:/bin` };
+  const child = spawn("/bin/sh", ["-c", fix], { cwd: home.workspace, env });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr])
+    stream.on("data", (chunk: Buffer) => {
+      output += chunk.toString();
+    });
+  const [code] = (await once(child, "close")) as [number];
+  assert.equal(code, 0, `${fix}\n${output}`);
+  return { code, output };
 }
 
 function find(checks: readonly Check[], name: string): Check {
