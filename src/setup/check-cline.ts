@@ -14,11 +14,13 @@ import type { Config } from "../settings/index.ts";
 import { type Check, failure, ok, warning } from "./check.ts";
 import { type Copy, findCopies, isNewer } from "./copies.ts";
 import { barePath, ownFolderPath, packageInTheWay, removalOf } from "./layout.ts";
+import { exporting } from "./mend.ts";
 import { findProgram, versionOfCline } from "./programs.ts";
 
 const VERSION_TIMEOUT_MS = 5000;
 const MAX_LOG_BYTES = 64 * 1024 * 1024;
 const MAX_LOGGED_CHARS = 300;
+const TIME_TO_LOAD = "CLINE_PLUGIN_IMPORT_TIMEOUT_MS";
 
 /** Returns where the CLI is, and its version. */
 export async function checkCline(env: NodeJS.ProcessEnv): Promise<Check> {
@@ -94,9 +96,15 @@ export function checkLog(env: NodeJS.ProcessEnv, workspace: string, { stateDir }
   const sessions = state.list("sessions").map((name) => state.writtenAt(`sessions/${name}`) ?? 0);
   const copies = findCopies(env, workspace).map(({ path }) => entryAt(path)?.mtimeMs ?? 0);
   if (Math.max(0, ...sessions, ...copies) >= last.at) return [];
-  const isLate = last.message.includes("timed out");
-  const fix = isLate ? "export CLINE_PLUGIN_IMPORT_TIMEOUT_MS=20000" : thisProgram("install --force");
-  return [warning("log", `Cline's log says: ${redact(last.message)}`, fix)];
+  const limitMs = Number(/timed out after (\d+) ?ms/.exec(last.message)?.[1] ?? NaN);
+  // The time that Cline gives has been raised since.
+  if (Number(env[TIME_TO_LOAD]) > limitMs) return [];
+  const message = `Cline's log says of the newest load: ${redact(last.message)}`;
+  const loaded = findCopies(env, workspace).findLast(({ passedOver }) => passedOver === undefined);
+  const install = loaded === undefined ? thisProgram("install") : installing(loaded, workspace);
+  const isSlow = loaded !== undefined && loadedLine(loaded, loaded, install).level !== "ok";
+  if (isSlow || Number.isNaN(limitMs)) return [failure("log", message, `${install} --force`)];
+  return [failure("log", `${message}. More time, for new shells:`, exporting(TIME_TO_LOAD, "20000", env))];
 }
 
 /**

@@ -7,6 +7,7 @@ import { codeOf, entryAt, readRecord, realFolder, replaceFile } from "../base/fi
 import { asRecord } from "../base/json.ts";
 import { quoted } from "../base/shell.ts";
 import { kindOf, versionOf } from "./copies.ts";
+import { removing } from "./mend.ts";
 
 const FILE_NAME = "palinode.js";
 const FOLDER_NAME = "palinode";
@@ -75,7 +76,7 @@ export function removalOf(path: string): string {
   if (folder !== undefined) return `cline plugin uninstall ${quoted(folder)}`;
   const isWhole =
     isInOwnFolder(path) && hasOwnFolder(dirname(dirname(path))) && readdirSync(dirname(path)).length === 2;
-  return isWhole ? `rm -r ${quoted(dirname(path))}` : `rm ${quoted(path)}`;
+  return isWhole ? removing(dirname(path), true) : removing(path, false);
 }
 
 function manifestOf(path: string): string {
