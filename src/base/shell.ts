@@ -2,10 +2,10 @@
 import { fileURLToPath } from "node:url";
 import { type ParseArgsConfig, stripVTControlCharacters } from "node:util";
 
-/** Returns a word as a shell takes it. */
-export function quoted(word: string): string {
+/** Returns a word as a shell takes it: on Windows PowerShell, else any POSIX shell. */
+export function quoted(word: string, platform: NodeJS.Platform = process.platform): string {
   if (/^[\w@%+=:,./-]+$/.test(word)) return word;
-  return process.platform === "win32" ? `"${word}"` : `'${word.replaceAll("'", "'\\''")}'`;
+  return platform === "win32" ? `"${word.replace(/[`$]/g, "`$&")}"` : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
 /** Returns how a shell in any folder runs this file with `words`. */

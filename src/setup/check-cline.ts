@@ -1,22 +1,26 @@
 // What the doctor asks about Cline: is it there, which copies does it load, did loading fail, what does its hub see.
 // Sources: the real CLI 3.0.65, its log and its hub record.
 import { readFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { entryAt, readRecord, readSmallFile } from "../base/files.ts";
 import { asRecord, asText, parseJson } from "../base/json.ts";
 import { isAlive } from "../base/process.ts";
 import { redact } from "../base/redact.ts";
-import { thisProgram } from "../base/shell.ts";
+import { quoted, thisProgram } from "../base/shell.ts";
 import { openState } from "../base/store.ts";
 import { VERSION } from "../base/version.ts";
 import { clineLogFile, hubRecordFile } from "../cline/index.ts";
 import type { Config } from "../settings/index.ts";
 import { type Check, failure, ok, warning } from "./check.ts";
-import { type Copy, findCopies, isNewer, removalOf } from "./copies.ts";
+import { type Copy, findCopies, isNewer } from "./copies.ts";
+import { barePath, ownFolderPath, packageInTheWay, removalOf } from "./layout.ts";
+import { exporting } from "./mend.ts";
 import { findProgram, versionOfCline } from "./programs.ts";
 
 const VERSION_TIMEOUT_MS = 5000;
 const MAX_LOG_BYTES = 64 * 1024 * 1024;
 const MAX_LOGGED_CHARS = 300;
+const TIME_TO_LOAD = "CLINE_PLUGIN_IMPORT_TIMEOUT_MS";
 
 /** Returns where the CLI is, and its version. */
 export async function checkCline(env: NodeJS.ProcessEnv): Promise<Check> {
@@ -32,24 +36,40 @@ export function checkCopies(env: NodeJS.ProcessEnv, workspace: string): Check[] 
   const loadable = copies.filter(({ passedOver }) => passedOver === undefined);
   const loaded = loadable.at(-1);
   if (loaded === undefined) return [noneLoaded(copies[0])];
-  // The newest is kept, else the one that Cline takes.
-  const kept = loadable.reduce((best, copy) => (isNewer(copy.version, best.version) ? copy : best), loaded);
+  // The best is kept, else the one that Cline takes.
+  const kept = loadable.reduce((best, copy) => (isBetter(copy, best) ? copy : best), loaded);
   const spare = copies.filter((copy) => copy !== kept && copy !== loaded);
   return [
-    loadedLine(loaded, kept),
+    loadedLine(loaded, kept, installing(loaded, workspace)),
     ...spare.map(({ path, version }) => {
       return warning("plugin", `one copy too many, ${version}: ${path}`, removalOf(path));
     }),
   ];
 }
 
-function loadedLine(loaded: Copy, kept: Copy): Check {
+/** Newer, or as new and quicker to load. */
+function isBetter(copy: Copy, other: Copy): boolean {
+  if (copy.version !== other.version) return isNewer(copy.version, other.version);
+  return packageInTheWay(dirname(copy.path)) === undefined && packageInTheWay(dirname(other.path)) !== undefined;
+}
+
+/** A copy is renewed where it stands: the workspace's in the workspace. */
+function installing({ path }: Copy, workspace: string): string {
+  const isOfWorkspace = [barePath, ownFolderPath].some((at) => at(join(workspace, ".cline", "plugins")) === path);
+  return thisProgram(isOfWorkspace ? `install --project ${quoted(workspace)}` : "install");
+}
+
+function loadedLine(loaded: Copy, kept: Copy, install: string): Check {
   const message = `Cline loads ${loaded.version}: ${loaded.path}`;
   if (kept !== loaded)
     return warning("plugin", `${message}, and passes over ${kept.version}: ${kept.path}`, removalOf(loaded.path));
   if (isNewer(VERSION, loaded.version))
-    return warning("plugin", `${message}, older than this file (${VERSION})`, thisProgram("install"));
-  return ok("plugin", message);
+    return warning("plugin", `${message}, older than this file (${VERSION})`, install);
+  const manifest = packageInTheWay(dirname(loaded.path));
+  const isBare = barePath(dirname(loaded.path)) === loaded.path && basename(dirname(loaded.path)) === "plugins";
+  if (manifest === undefined || !isBare) return ok("plugin", message);
+  const slowly = `slowly: ${manifest} does not say "type": "module", so it needs a folder of its own`;
+  return warning("plugin", `${message}, ${slowly}`, install);
 }
 
 function noneLoaded(copy: Copy | undefined): Check {
@@ -76,9 +96,15 @@ export function checkLog(env: NodeJS.ProcessEnv, workspace: string, { stateDir }
   const sessions = state.list("sessions").map((name) => state.writtenAt(`sessions/${name}`) ?? 0);
   const copies = findCopies(env, workspace).map(({ path }) => entryAt(path)?.mtimeMs ?? 0);
   if (Math.max(0, ...sessions, ...copies) >= last.at) return [];
-  const isLate = last.message.includes("timed out");
-  const fix = isLate ? "export CLINE_PLUGIN_IMPORT_TIMEOUT_MS=20000" : thisProgram("install --force");
-  return [warning("log", `Cline's log says: ${redact(last.message)}`, fix)];
+  const limitMs = Number(/timed out after (\d+) ?ms/.exec(last.message)?.[1] ?? NaN);
+  // The time that Cline gives has been raised since.
+  if (Number(env[TIME_TO_LOAD]) > limitMs) return [];
+  const message = `Cline's log says of the newest load: ${redact(last.message)}`;
+  const loaded = findCopies(env, workspace).findLast(({ passedOver }) => passedOver === undefined);
+  const install = loaded === undefined ? thisProgram("install") : installing(loaded, workspace);
+  const isSlow = loaded !== undefined && loadedLine(loaded, loaded, install).level !== "ok";
+  if (isSlow || Number.isNaN(limitMs)) return [failure("log", message, `${install} --force`)];
+  return [failure("log", `${message}. More time, for new shells:`, exporting(TIME_TO_LOAD, "20000", env))];
 }
 
 /**

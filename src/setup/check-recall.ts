@@ -9,17 +9,18 @@ import {
   PULL_MODEL,
   probeSearch,
   type ServerStatus,
-  START_LEXICAL,
   troubleOf,
 } from "../server/index.ts";
-import { type Config, readUrl } from "../settings/index.ts";
+import { type Config, type ReadConfig, readUrl } from "../settings/index.ts";
 import { type Answer, ask, HEALTH_LIMITS } from "./ask.ts";
 import { type Check, failure, ok, warning } from "./check.ts";
+import { setting, starting } from "./mend.ts";
 import { findProgram } from "./programs.ts";
 
 /** Without an embedder a search takes five seconds to fail; shorter, and the reason would not be heard. */
 const SEARCH_TIMEOUT_MS = 6000;
 const MAX_WORD_CHARS = 40;
+const START_LEXICAL = starting("palinode-api", { PALINODE_RETRIEVAL_MODE: "lexical" });
 
 export interface RecallAnswers {
   readonly status: Answer<ServerStatus>;
@@ -40,21 +41,21 @@ export async function askAboutRecall(client: Client, project: string, workspace:
 }
 
 /** Returns a line for the embedder, one for each policy, and one for the search. */
-export function recallLines(answers: RecallAnswers, config: Config, env: NodeJS.ProcessEnv): Check[] {
+export function recallLines(answers: RecallAnswers, read: ReadConfig, env: NodeJS.ProcessEnv): Check[] {
   const { status, search, policies } = answers;
-  const embedder = embedderLine(status, isList(search), config, env);
-  return [embedder, ...policies, searchLine(search, config, embedder)];
+  const embedder = embedderLine(status, isList(search), read, env);
+  return [embedder, ...policies, searchLine(search, read.config, embedder)];
 }
 
 function embedderLine(
   status: Answer<ServerStatus>,
   isSearching: boolean,
-  config: Config,
+  read: ReadConfig,
   env: NodeJS.ProcessEnv,
 ): Check {
   const { embedder, isOllamaReachable, embeddingUrl } = "value" in status ? status.value : {};
   if (embedder === "ready") return ok("embedder", "ready");
-  if (embedder === "none") return withoutEmbedder(config);
+  if (embedder === "none") return withoutEmbedder(read, env);
   if (embedder === undefined) {
     const why = "error" in status ? ` (${status.error.message})` : "";
     return warning("embedder", `the server does not say whether it is ready${why}`, "palinode doctor");
@@ -68,11 +69,12 @@ function embedderLine(
   return trouble("embedder", `${message}. To do without: ${START_LEXICAL}`, mend);
 }
 
-function withoutEmbedder({ recallTriggers, recallMaxChars }: Config): Check {
+function withoutEmbedder({ config, sources }: ReadConfig, env: NodeJS.ProcessEnv): Check {
+  const { recallTriggers, recallMaxChars } = config;
   const message = "none: the server searches by words alone";
   if (!recallTriggers || recallMaxChars === 0) return ok("embedder", message);
   const cost = "Triggers cannot work there, and each prompt waits for them";
-  return warning("embedder", `${message}. ${cost}`, "export PALINODE_HOOK_RECALL_TRIGGERS=0");
+  return warning("embedder", `${message}. ${cost}`, setting("recallTriggers", false, sources.recallTriggers, env));
 }
 
 /** Returns what is to be said of Ollama itself, and the command that starts it or gets it. */

@@ -4,7 +4,6 @@ import { type Dirent, readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { entryAt, readRecord, readSmallFile } from "../base/files.ts";
 import { asRecord } from "../base/json.ts";
-import { quoted } from "../base/shell.ts";
 import { globalSettingsFile, pluginFolders } from "../cline/index.ts";
 
 /** One palinode.js below a plugins folder. */
@@ -108,10 +107,4 @@ export function kindOf(path: string): Kind {
   if (entry.isFile()) return "file";
   if (entry.isSymbolicLink()) return "link";
   return entry.isDirectory() ? "folder" : "other";
-}
-
-/** Returns the command that takes a copy out: Cline's own for what Cline installed, which wants its folder. */
-export function removalOf(path: string): string {
-  const folder = /^.*[\\/]_installed[\\/][^\\/]+[\\/][^\\/]+/.exec(path)?.[0];
-  return folder ? `cline plugin uninstall ${quoted(folder)}` : `rm ${quoted(path)}`;
 }

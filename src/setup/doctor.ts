@@ -5,6 +5,7 @@ import { VERSION } from "../base/version.ts";
 import { readConfig, workspaceOf } from "../settings/index.ts";
 import type { Check } from "./check.ts";
 import { checkCline, checkCopies, checkHub, checkLog } from "./check-cline.ts";
+import { checkMcp, checkNode } from "./check-programs.ts";
 import { checkServer } from "./check-server.ts";
 import { checkSettings, checkTokenFile } from "./check-settings.ts";
 import { checkPause, checkState } from "./check-state.ts";
@@ -34,10 +35,12 @@ async function examine(shell: Shell): Promise<Check[]> {
   const { env } = shell;
   const workspace = workspaceOf(shell.cwd);
   const read = readConfig(undefined, env, workspace);
-  const [cline, server] = await Promise.all([checkCline(env), checkServer(read, workspace, env)]);
+  const asked = [checkCline(env), checkNode(env), checkServer(read, workspace, env)] as const;
+  const [cline, node, server] = await Promise.all(asked);
   const isCutOff = server.some(({ level }) => level === "failure");
   return [
     cline,
+    node,
     ...checkCopies(env, workspace),
     ...checkLog(env, workspace, read.config),
     checkState(read, env),
@@ -45,6 +48,7 @@ async function examine(shell: Shell): Promise<Check[]> {
     ...checkSettings(read, env, workspace, isCutOff),
     ...server,
     ...checkTokenFile(read),
+    ...checkMcp(env),
     checkHub(env),
   ];
 }

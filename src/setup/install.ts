@@ -1,17 +1,16 @@
 // The verbs `install` and `uninstall`: this file into Cline's plugins folder and out again. What stands in Cline's MCP
 // settings is mcp.ts.
 import { readFileSync, rmSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { codeOf, entryAt, replaceFile } from "../base/files.ts";
+import { entryAt, replaceFile } from "../base/files.ts";
 import { type Command, plainText, printJson, type Shell, thisProgram, UsageError, type Values } from "../base/shell.ts";
 import { VERSION } from "../base/version.ts";
 import { clineDir } from "../cline/index.ts";
 import { workspaceOf } from "../settings/index.ts";
-import { type Copy, findCopies, isNewer, type Kind, kindOf, removalOf, versionOf } from "./copies.ts";
+import { type Copy, findCopies, isNewer, type Kind, kindOf, versionOf } from "./copies.ts";
+import { barePath, hasOwnFolder, ownFolderPath, packageInTheWay, removalOf, takeOut, writeManifest } from "./layout.ts";
 import { addMcpServer, type McpChange, removeMcpServer } from "./mcp.ts";
-
-const FILE_NAME = "palinode.js";
 
 /** What was done to the file. */
 interface FileChange {
@@ -29,7 +28,7 @@ export const installCommand: Command = {
   help: "copies this file to Cline's plugins, or a project's; --mcp adds Palinode's MCP server",
   options: { ...PROJECT, force: { type: "boolean" } },
   async run(shell, words, values) {
-    const file = installFile(targetOf(shell, words, values), values.force === true);
+    const file = installFile(pluginsOf(shell, words, values), values.force === true);
     return finish(shell, values, file, () => addMcpServer(shell.env, values.force === true));
   },
 };
@@ -39,32 +38,60 @@ export const uninstallCommand: Command = {
   help: "takes out what install put in",
   options: PROJECT,
   async run(shell, words, values) {
-    return finish(shell, values, uninstallFile(targetOf(shell, words, values)), () => removeMcpServer(shell.env));
+    return finish(shell, values, uninstallFile(pluginsOf(shell, words, values)), () => removeMcpServer(shell.env));
   },
 };
 
-function targetOf(shell: Shell, words: readonly string[], { project }: Values): string {
+/** Returns the plugins folder that the file goes to. */
+function pluginsOf(shell: Shell, words: readonly string[], { project }: Values): string {
   if (words.length > 0) throw new UsageError(`unexpected argument "${words[0]}"`);
-  if (project === undefined) return join(clineDir(shell.env), "plugins", FILE_NAME);
+  if (project === undefined) return join(clineDir(shell.env), "plugins");
   const folder = resolve(shell.cwd, String(project));
   if (project === "" || !entryAt(folder)?.isDirectory()) throw new Error(`--project ${project}: no such folder`);
-  return join(workspaceOf(folder), ".cline", "plugins", FILE_NAME);
+  return join(workspaceOf(folder), ".cline", "plugins");
 }
 
-function installFile(path: string, isForced: boolean): FileChange {
+/** A folder of its own that stands is kept: it loads wherever it is. The other layout's copy goes. */
+function installFile(plugins: string, isForced: boolean): FileChange {
   const bytes = readThisFile();
+  const inFolder = hasOwnFolder(plugins) || packageInTheWay(plugins) !== undefined;
+  const [bare, own] = [barePath(plugins), ownFolderPath(plugins)];
+  const [path, other] = inFolder ? [own, bare] : [bare, own];
+  const spare = versionOf(other);
   const kind = kindOf(path);
   const previous = versionOf(path);
   // Cline passes links over, so a link to the same bytes is not the same.
-  if (kind === "file" && bytes.equals(readFileSync(path)))
+  const isSame = kind === "file" && bytes.equals(readFileSync(path)) && (!inFolder || hasOwnFolder(plugins));
+  if (isSame && spare === undefined && !isForced)
     return { action: "unchanged", path, previous, message: `Already up to date: ${path} is ${VERSION}` };
+  refuseToReplace(path, kind, previous, isForced);
+  if (spare !== undefined) refuseToReplace(other, kindOf(other), spare, isForced);
+  if (inFolder) makeOwnFolder(path, isForced);
+  replaceFile(path, bytes, 0o644);
+  if (spare !== undefined) takeOut(other);
+  return changeOf(path, kind, previous, spare === undefined ? undefined : { path: other, version: spare });
+}
+
+function makeOwnFolder(path: string, isForced: boolean): void {
+  // What a link leads to is somebody's own.
+  if (kindOf(dirname(path)) === "link") rmSync(dirname(path));
+  writeManifest(path, isForced, thisProgram("install --force"));
+}
+
+function changeOf(path: string, kind: Kind, previous: string | undefined, spare: Copy | undefined): FileChange {
+  const instead = spare === undefined ? "" : `, in place of ${spare.path}`;
+  if (kind === "nothing" && spare === undefined)
+    return { action: "installed", path, message: `Installed ${VERSION}: ${path}` };
+  const former = previous ?? spare?.version;
+  const before = kind === "link" ? `a link to ${previous ?? "no palinode.js"}` : (former ?? "a file of another kind");
+  const message = `Replaced ${before} → ${VERSION}: ${path}${instead}`;
+  return { action: "replaced", path, previous: former, message };
+}
+
+/** Throws an `Error` for the user that says what is in the way, and the way out. */
+function refuseToReplace(path: string, kind: Kind, previous: string | undefined, isForced: boolean): void {
   const refusal = refusalToReplace(kind, previous, isForced);
   if (refusal !== undefined) throw new Error(`${path} is ${refusal}`);
-  replaceFile(path, bytes, 0o644);
-  if (kind === "nothing") return { action: "installed", path, message: `Installed ${VERSION}: ${path}` };
-  const before = kind === "link" ? `a link to ${previous ?? "no palinode.js"}` : (previous ?? "a file of another kind");
-  const after = previous === VERSION ? `${VERSION} (other bytes)` : VERSION;
-  return { action: "replaced", path, previous, message: `Replaced ${before} → ${after}: ${path}` };
 }
 
 /** Returns what is in the way, and the way out; undefined when it may be replaced. */
@@ -77,17 +104,24 @@ function refusalToReplace(kind: Kind, previous: string | undefined, isForced: bo
   return isNewer(previous, VERSION) ? `${previous}, newer than this file (${VERSION}); ${mend}` : undefined;
 }
 
-function uninstallFile(path: string): FileChange {
-  const kind = kindOf(path);
-  const previous = versionOf(path);
-  if (kind === "nothing") return { action: "none", path, message: `Nothing to take out: there is no ${path}` };
-  if (previous === undefined) return { action: "none", path, message: `Left alone: ${path} is no palinode.js` };
-  try {
-    rmSync(path);
-  } catch (error) {
-    throw new Error(`cannot remove ${path} (${codeOf(error)}): its folder has to be one that you may write to`);
+function uninstallFile(plugins: string): FileChange {
+  const paths = [barePath(plugins), ownFolderPath(plugins)];
+  const copies = paths.flatMap(copyAt);
+  const [first] = copies;
+  if (first !== undefined) {
+    for (const { path } of copies) takeOut(path);
+    const removed = copies.map(({ path, version }) => `${version}: ${path}`).join(", and ");
+    return { action: "removed", path: first.path, previous: first.version, message: `Removed ${removed}` };
   }
-  return { action: "removed", path, previous, message: `Removed ${previous}: ${path}` };
+  const path = paths.find((each) => kindOf(each) !== "nothing") ?? barePath(plugins);
+  const isThere = kindOf(path) !== "nothing";
+  const message = isThere ? `Left alone: ${path} is no palinode.js` : `Nothing to take out: there is no ${path}`;
+  return { action: "none", path, message };
+}
+
+function copyAt(path: string): Copy[] {
+  const version = versionOf(path);
+  return version === undefined ? [] : [{ path, version }];
 }
 
 /** Only the built file can be copied: inside somebody's bundle there is nothing to install. */

@@ -4,11 +4,12 @@
 import { COPYFILE_EXCL } from "node:constants";
 import { copyFileSync, existsSync, realpathSync, statSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
-import { codeOf, readText, replaceFile } from "../base/files.ts";
-import { asRecord, parseJson } from "../base/json.ts";
+import { codeOf, readRecord, readText, replaceFile } from "../base/files.ts";
+import { asRecord, asText, parseJson } from "../base/json.ts";
 import { thisProgram } from "../base/shell.ts";
 import { mcpSettingsFile } from "../cline/index.ts";
 import { DEFAULT_API_URL, readConfig } from "../settings/index.ts";
+import { gettingPalinode } from "./mend.ts";
 import { findProgram } from "./programs.ts";
 
 const NAME = "palinode";
@@ -36,6 +37,12 @@ interface Settings {
   /** The whole file, with an object of servers in it. */
   readonly content: Record<string, unknown> & { mcpServers: Record<string, unknown> };
   readonly isBroken: boolean;
+}
+
+/** Returns the program that the entry starts; undefined where there is none, or it is switched off. */
+export function mcpProgram(env: NodeJS.ProcessEnv): string | undefined {
+  const { command, transport, disabled } = asRecord(asRecord(readRecord(mcpSettingsFile(env)).mcpServers)[NAME]);
+  return disabled === true ? undefined : (asText(command) ?? asText(asRecord(transport).command));
 }
 
 /**
@@ -110,7 +117,7 @@ function isSame(other: unknown, entry: Record<string, unknown>): boolean {
 function notesOn(env: NodeJS.ProcessEnv, apiUrl: string, hasTokenElsewhere: boolean): string[] {
   const { protocol, pathname } = new URL(apiUrl);
   const notes: string[] = [];
-  if (!findProgram(PROGRAM, env)) notes.push(`${PROGRAM} is not in PATH; to get it: pip install palinode`);
+  if (!findProgram(PROGRAM, env)) notes.push(`${PROGRAM} is not in PATH; to get it: ${gettingPalinode(env)}`);
   if (protocol !== "http:" || pathname !== "/")
     notes.push(`${PROGRAM} speaks plain http to a host and port only: ${apiUrl} may be out of its reach`);
   if (hasTokenElsewhere)

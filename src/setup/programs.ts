@@ -26,6 +26,15 @@ export async function versionOfCline(
 ): Promise<string | undefined> {
   const manifest = readRecord(join(dirname(realpathSync(path)), "..", "package.json"));
   if (/\bcline\b/.test(String(manifest.name)) && asText(manifest.version)) return asText(manifest.version);
+  return printedVersion(path, env, timeoutMs);
+}
+
+/** Returns the version that a program prints for `--version` within `timeoutMs`, or undefined. Never rejects. */
+export async function printedVersion(
+  path: string,
+  env: NodeJS.ProcessEnv,
+  timeoutMs: number,
+): Promise<string | undefined> {
   // Windows runs .cmd files through a shell only.
   const child = spawn(IS_WINDOWS ? `"${path}"` : path, ["--version"], {
     env,

@@ -1,6 +1,15 @@
 // The shipped file as a command line, in a home folder of its own: nothing of the developer's environment but Node.
 import { spawn } from "node:child_process";
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { TestContext } from "node:test";
@@ -41,6 +50,8 @@ export function createHome(t: TestContext, env: Record<string, string> = {}): Ho
   t.after(() => rmSync(home, { recursive: true, force: true }));
   const [workspace, bin, clineDir] = [join(home, "workspace"), join(home, "bin"), join(home, ".cline")];
   for (const folder of [workspace, bin]) mkdirSync(folder);
+  // Cline starts plugins with the `node` in PATH.
+  symlinkSync(process.execPath, join(bin, "node"));
   const all = { PATH: bin, HOME: home, ...env };
   const write: Home["write"] = (path, data) => {
     mkdirSync(dirname(join(home, path)), { recursive: true });
@@ -65,8 +76,9 @@ export async function runFile(
   args: readonly string[],
   cwd: string,
   env: Record<string, string>,
+  uid?: number,
 ): Promise<Outcome> {
-  const child = spawn(process.execPath, [file, ...args], { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, [file, ...args], { cwd, env, uid, stdio: ["ignore", "pipe", "pipe"] });
   let [stdout, stderr] = ["", ""];
   child.stdout.on("data", (chunk: Buffer) => {
     stdout += chunk.toString();

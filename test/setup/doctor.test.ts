@@ -6,19 +6,13 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, symlin
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
 import { dirname, join } from "node:path";
-import test, { type TestContext } from "node:test";
+import test from "node:test";
 import { quoted } from "../../src/base/shell.ts";
 import { openState } from "../../src/base/store.ts";
 import { setPaused } from "../../src/session/pause.ts";
-import { BYTES, called, createHome, FILE, type Home, runFile, VERSION } from "../helpers/command-line.ts";
-import { type Palinode, type PalinodeOptions, startPalinode } from "../palinode/server.ts";
-
-interface Check {
-  name: string;
-  level: "ok" | "warning" | "failure";
-  message: string;
-  fix?: string;
-}
+import { gettingPalinode } from "../../src/setup/mend.ts";
+import { BYTES, called, createHome, FILE, runFile, VERSION } from "../helpers/command-line.ts";
+import { arrange, type Check, examine, find, mend } from "../helpers/doctor.ts";
 
 const INSTALL = `node ${quoted(FILE)} install`;
 const TOKEN = "s3cret-token-value";
@@ -33,7 +27,7 @@ test("with everything in place each line is ok, and the exit code is 0", async (
   assert.equal(code, 0);
   assert.deepEqual(
     [...new Set(checks.map(({ name }) => name))],
-    ["cline", "plugin", "state", "settings", "server", "token", "embedder", "policy", "recall", "hub"],
+    ["cline", "node", "plugin", "state", "settings", "server", "token", "embedder", "policy", "recall", "hub"],
   );
   for (const check of checks) assert.deepEqual(Object.keys(check), ["name", "level", "message"]);
   assert.ok(messageOf(checks, "cline").includes("3.0.65"));
@@ -50,11 +44,8 @@ test("the words for people have no colours in a pipe, and end with what to start
   await server.close();
   const { code, stdout } = await home.run("doctor");
   assert.equal(code, 1);
-  assert.match(stdout, /^failure {2}server .*\n +→ export PALINODE_API_URL=http:\/\/localhost:6340$/m);
-  assert.ok(
-    stdout.endsWith("Memory cannot work yet: 1 failure. Start with: export PALINODE_API_URL=http://localhost:6340\n"),
-    stdout,
-  );
+  assert.match(stdout, /^failure {2}server .*\n +→ unset PALINODE_API_URL$/m);
+  assert.ok(stdout.endsWith("Memory cannot work yet: 1 failure. Start with: unset PALINODE_API_URL\n"), stdout);
 });
 
 test("nothing asked changes memory, counts as recall or starts a cooldown, and nothing is made on disk", async (t) => {
@@ -81,7 +72,7 @@ test("a machine without anything is led from Cline to the plugin to the server",
     [
       ["cline", "npm install -g cline"],
       ["plugin", INSTALL],
-      ["server", "export PALINODE_API_URL=http://localhost:6340"],
+      ["server", "unset PALINODE_API_URL"],
     ],
   );
   assert.ok(!existsSync(home.clineDir));
@@ -102,24 +93,26 @@ test("for a chosen address its setting is to be checked, for the usual one a ser
   const home = createHome(t);
   const file = home.write(".cline/palinode.json", JSON.stringify({ apiUrl: await nowhere() }));
   const chosen = find((await examine(home)).checks, "server");
-  assert.deepEqual([chosen.level, chosen.fix], ["failure", `\${EDITOR:-vi} ${file}`]);
+  const edit = `sed -E -i.bak 's#"apiUrl" *: *("[^"]*"|[^,} ]*)#"apiUrl": "http://localhost:6340"#' ${file}`;
+  assert.deepEqual([chosen.level, chosen.fix], ["failure", edit]);
   assert.match(
     chosen.message,
     /check PALINODE_API_URL \(user file\).* If it is right: PALINODE_API_PORT=\d+ palinode-api$/,
   );
   // Nothing answers at this address of the loopback net, whatever runs on this machine.
   home.env.PALINODE_API_URL = "http://127.77.66.55:6340";
-  assert.equal(find((await examine(home)).checks, "server").fix, "pip install palinode");
+  assert.equal(find((await examine(home)).checks, "server").fix, gettingPalinode(home.env));
 });
 
 test("an address or a token that is not usable is what to start with", async (t) => {
   const { home } = await arrange(t, { token: TOKEN });
   home.env.PALINODE_API_TOKEN = `Bearer ${TOKEN}`;
+  const userFile = join(home.clineDir, "palinode.json");
   const bearer = await home.run("doctor");
   assert.equal(bearer.code, 1);
   assert.match(bearer.stdout, /PALINODE_API_TOKEN is not usable \(the token alone, without Bearer\)/);
   assert.ok(
-    bearer.stdout.endsWith("2 failures. Start with: export PALINODE_API_TOKEN=…\n") &&
+    bearer.stdout.endsWith(`2 failures. Start with: unset PALINODE_API_TOKEN; \${EDITOR:-vi} ${userFile}\n`) &&
       !bearer.stdout.includes("s3cret"),
     bearer.stdout,
   );
@@ -130,7 +123,8 @@ test("an address or a token that is not usable is what to start with", async (t)
     tilde.stdout,
     /PALINODE_API_TOKEN_FILE: the file cannot be read \(~ is not expanded: write the whole path\)/,
   );
-  assert.ok(tilde.stdout.endsWith("Start with: export PALINODE_API_TOKEN_FILE=…\n"), tilde.stdout);
+  const mendOfFile = `unset PALINODE_API_TOKEN_FILE; \${EDITOR:-vi} ${userFile}`;
+  assert.ok(tilde.stdout.endsWith(`Start with: ${mendOfFile}\n`), tilde.stdout);
   delete home.env.PALINODE_API_URL;
   // Without an address the default is asked, which may be there: only the words are the same everywhere.
   const file = home.write(".cline/palinode.json", JSON.stringify({ apiUrl: "palinode.invalid:6340" }));
@@ -230,11 +224,7 @@ test("something else at the address, and a server that hangs, are told apart, wi
     server.fault("*", fault);
     const { code, checks } = await examine(home);
     const { level, fix } = find(checks, "server");
-    assert.deepEqual(
-      [code, level, fix],
-      [1, "failure", "export PALINODE_API_URL=http://localhost:6340"],
-      JSON.stringify(fault),
-    );
+    assert.deepEqual([code, level, fix], [1, "failure", "unset PALINODE_API_URL"], JSON.stringify(fault));
     assert.ok(!checks.some(({ name }) => name === "recall"));
   }
   const { home, server } = await arrange(t);
@@ -298,11 +288,14 @@ test("a token that is wanted, refused or accepted is told, and never shown", asy
   const missing = await examine(home);
   assert.deepEqual(
     [missing.code, find(missing.checks, "token").level, find(missing.checks, "token").fix],
-    [1, "failure", "export PALINODE_API_TOKEN=…"],
+    [1, "failure", `\${EDITOR:-vi} ${home.clineDir}/palinode.json`],
   );
   home.env.PALINODE_API_TOKEN = "wr0ng-token-value";
   const refused = await examine(home);
-  assert.deepEqual([refused.code, find(refused.checks, "token").fix], [1, "export PALINODE_API_TOKEN=…"]);
+  assert.deepEqual(
+    [refused.code, find(refused.checks, "token").fix],
+    [1, `unset PALINODE_API_TOKEN; \${EDITOR:-vi} ${home.clineDir}/palinode.json`],
+  );
   assert.match(messageOf(refused.checks, "token"), /refused.*environment/);
   home.env.PALINODE_API_TOKEN = TOKEN;
   const accepted = await examine(home);
@@ -319,10 +312,11 @@ test("a token that is wanted, refused or accepted is told, and never shown", asy
 
 test("a token is not sent over plain http to a public address, and the way out is named", async (t) => {
   const home = createHome(t, { PALINODE_API_URL: "http://palinode.invalid", PALINODE_API_TOKEN: TOKEN });
+  const write = `echo '{ "apiUrl": "https://palinode.invalid" }' > ${home.clineDir}/palinode.json`;
   const { code, checks, text } = await examine(home);
   assert.deepEqual(
     [code, find(checks, "token").level, find(checks, "token").fix],
-    [1, "failure", "export PALINODE_API_URL=https://palinode.invalid"],
+    [1, "failure", `unset PALINODE_API_URL; mkdir -p ${home.clineDir} && ${write}`],
   );
   assert.match(messageOf(checks, "token"), /use https.*export PALINODE_ALLOW_HTTP=1/);
   assert.ok(!text.includes("s3cret"));
@@ -348,7 +342,11 @@ test("without an embedder the way leads to Ollama", async (t) => {
   assert.deepEqual([there.fix, there.message.includes("download")], ["ollama serve", false]);
   const levels = [
     [{ embed_functional: false, ollama_reachable: true }, "failure", "ollama pull bge-m3"],
-    [{ embed_functional: null, ollama_reachable: null }, "warning", "export PALINODE_HOOK_RECALL_TRIGGERS=0"],
+    [
+      { embed_functional: null, ollama_reachable: null },
+      "warning",
+      `echo '{ "recallTriggers": false }' > ${home.clineDir}/palinode.json`,
+    ],
     [{}, "warning", "palinode doctor"],
     [{ embed_functional: "yes" }, "warning", "palinode doctor"],
   ] as const;
@@ -449,6 +447,47 @@ test("copies are found where Cline finds them: the one it loads is named, each o
   assert.ok(!lines.some(({ fix }) => fix?.includes(home.target)), "the newest is kept");
 });
 
+test("a bare copy under a package.json without type module is told, and the mend gives it a folder", async (t) => {
+  const { home } = await arrange(t);
+  rmSync(home.target);
+  const manifest = home.write("workspace/package.json", '{ "name": "shop" }');
+  home.write("workspace/.cline/plugins/palinode.js", BYTES);
+  const { checks } = await examine(home);
+  const { level, message, fix } = find(checks, "plugin");
+  assert.deepEqual([level, fix], ["warning", `${INSTALL} --project ${home.workspace}`]);
+  assert.ok(message.includes(`slowly: ${manifest} does not say`), message);
+  assert.equal((await mend(home, fix)).code, 0);
+  const after = (await examine(home)).checks.filter(({ name }) => name === "plugin");
+  assert.deepEqual(
+    after.map((check) => [check.level, check.message]),
+    [["ok", `Cline loads ${VERSION}: ${home.workspace}/.cline/plugins/palinode/palinode.js`]],
+  );
+});
+
+test("a copy in each layout is one too many, and the mend leaves the better one", async (t) => {
+  for (const [ofBare, ofFolder, kept] of [
+    ["0.0.9", VERSION, "palinode/palinode.js"],
+    [VERSION, "0.0.9", "palinode.js"],
+    [VERSION, VERSION, "palinode/palinode.js"],
+  ] as const) {
+    const { home } = await arrange(t);
+    rmSync(home.target);
+    home.write("workspace/package.json", "{}");
+    const plugins = "workspace/.cline/plugins";
+    home.write(`${plugins}/palinode.js`, called(ofBare));
+    home.write(`${plugins}/palinode/palinode.js`, called(ofFolder));
+    const own = { type: "module", cline: { plugins: [{ paths: ["./palinode.js"] }] } };
+    home.write(`${plugins}/palinode/package.json`, JSON.stringify(own));
+    const before = (await examine(home)).checks.filter(({ name }) => name === "plugin");
+    const { fix, level } = before.find(({ fix }) => fix?.startsWith("rm "))!;
+    assert.equal(level, "warning");
+    await mend(home, fix);
+    const after = (await examine(home)).checks.filter(({ name }) => name === "plugin");
+    assert.equal(after.length, 1);
+    assert.ok(after[0]?.message.startsWith(`Cline loads ${VERSION}: ${join(home.home, plugins, kept)}`));
+  }
+});
+
 test("a home that is reached by two ways has no copy too many", async (t) => {
   const { home } = await arrange(t);
   const link = `${home.home}-link`;
@@ -529,7 +568,7 @@ test("a problem is a failure only where it may be why the server cannot be used,
   assert.deepEqual(await problems(), [
     ["warning", "token", `\${EDITOR:-vi} ${workspaceFile}`],
     ["warning", "colour", `\${EDITOR:-vi} ${file}`],
-    ["failure", "PALINODE_API_TOKEN", "export PALINODE_API_TOKEN=…"],
+    ["failure", "PALINODE_API_TOKEN", `unset PALINODE_API_TOKEN; \${EDITOR:-vi} ${file}`],
     ["failure", "tokenFile: the file cannot be read (ENOENT)", `\${EDITOR:-vi} ${file}`],
     ["warning", "minMessages", `\${EDITOR:-vi} ${file}`],
     ["warning", "PALINODE_CAPTURE_ENABLED", "unset PALINODE_CAPTURE_ENABLED"],
@@ -607,14 +646,14 @@ test("the state folder is tried, and told when it cannot be used or others can l
   const { code, checks } = await examine(home);
   assert.deepEqual(
     [code, find(checks, "state").level, find(checks, "state").fix],
-    [0, "warning", "export PALINODE_CLINE_STATE_DIR=…"],
+    [0, "warning", "unset PALINODE_CLINE_STATE_DIR"],
   );
   const locked = join(home.home, "locked");
   mkdirSync(locked, { mode: 0o500 });
   // Root may write anywhere but where there is no such thing.
   if (existsSync("/proc/self")) {
     home.env.PALINODE_CLINE_STATE_DIR = "/proc";
-    assert.equal(find((await examine(home)).checks, "state").fix, "export PALINODE_CLINE_STATE_DIR=…");
+    assert.equal(find((await examine(home)).checks, "state").fix, "unset PALINODE_CLINE_STATE_DIR");
   }
   for (const [above, isRefused] of [
     [locked, process.getuid?.() !== 0],
@@ -624,7 +663,7 @@ test("the state folder is tried, and told when it cannot be used or others can l
     const { level, fix, message } = find((await examine(home)).checks, "state");
     assert.deepEqual(
       [level, fix],
-      isRefused ? ["warning", "export PALINODE_CLINE_STATE_DIR=…"] : ["ok", undefined],
+      isRefused ? ["warning", "unset PALINODE_CLINE_STATE_DIR"] : ["ok", undefined],
       message,
     );
     assert.deepEqual(readdirSync(locked), []);
@@ -691,9 +730,11 @@ test("a failed load in Cline's log is told until the file or a session is newer"
     home.write(".cline/data/logs/cline.log", `${line({ msg: "CLI run started" })}not json\n${text}`);
     return (await examine(home)).checks.find(({ name }) => name === "log");
   };
-  assert.equal((await log(timedOut))?.fix, "export CLINE_PLUGIN_IMPORT_TIMEOUT_MS=20000");
+  const late = await log(timedOut);
+  const more = "echo 'export CLINE_PLUGIN_IMPORT_TIMEOUT_MS=20000' >> ~/.profile";
+  assert.deepEqual([late?.level, late?.fix], ["failure", more]);
   const thrown = await log(threw);
-  assert.deepEqual([thrown?.level, thrown?.fix], ["warning", `node ${quoted(FILE)} install --force`]);
+  assert.deepEqual([thrown?.level, thrown?.fix], ["failure", `node ${quoted(FILE)} install --force`]);
   assert.match(thrown?.message ?? "", /boom/);
   assert.equal(await log(other), undefined);
   home.write(".cline/data/palinode/sessions/1.json", "{}");
@@ -738,28 +779,6 @@ test("a Cline that does not tell its version holds nothing up", async (t) => {
   assert.deepEqual([code, find(checks, "cline").level], [0, "ok"]);
   assert.match(messageOf(checks, "cline"), /did not tell its version/);
 });
-
-/** A home with Cline and the plugin, and a server. */
-async function arrange(t: TestContext, options: PalinodeOptions = {}): Promise<{ home: Home; server: Palinode }> {
-  const server = await startPalinode(options);
-  t.after(() => server.close());
-  const home = createHome(t, { PALINODE_API_URL: server.url });
-  home.program("cline", "echo 3.0.65");
-  home.write(".cline/plugins/palinode.js", BYTES);
-  return { home, server };
-}
-
-async function examine(home: Home): Promise<{ code: number; checks: Check[]; text: string }> {
-  const { code, stdout, stderr } = await home.run("doctor", "--json");
-  assert.equal(stderr, "");
-  return { code, checks: JSON.parse(stdout) as Check[], text: stdout };
-}
-
-function find(checks: readonly Check[], name: string): Check {
-  const check = checks.find((entry) => entry.name === name);
-  assert.ok(check, `no line "${name}": ${JSON.stringify(checks)}`);
-  return check;
-}
 
 function messageOf(checks: readonly Check[], name: string): string {
   return find(checks, name).message;

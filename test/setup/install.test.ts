@@ -180,6 +180,105 @@ test("a wrong call is told and does nothing", async (t) => {
   assert.ok(!existsSync(home.clineDir) && !existsSync(join(home.workspace, ".cline")));
 });
 
+const MANIFEST = { type: "module", cline: { plugins: [{ paths: ["./palinode.js"] }] } };
+
+test("where the nearest package.json above does not say module, install makes a folder of its own", async (t) => {
+  for (const [manifest, isFolder] of [
+    ['{ "name": "shop", "type": "commonjs" }', true],
+    ['{ "name": "shop" }', true],
+    ["{", true],
+    ['{ "type": "module" }', false],
+  ] as const) {
+    const home = createHome(t);
+    home.write("package.json", '{ "type": "commonjs" }');
+    home.write("workspace/package.json", manifest);
+    const plugins = join(home.workspace, ".cline/plugins");
+    const path = join(plugins, isFolder ? "palinode/palinode.js" : "palinode.js");
+    const first = await home.run("install", "--project", ".");
+    assert.deepEqual([first.code, first.stdout.split("\n")[0]], [0, `Installed ${VERSION}: ${path}`]);
+    assert.deepEqual(filesIn(plugins), [path, ...(isFolder ? [join(dirname(path), "package.json")] : [])].sort());
+    assert.deepEqual(readFileSync(path), BYTES);
+    if (isFolder) assert.deepEqual(JSON.parse(readFileSync(join(dirname(path), "package.json"), "utf8")), MANIFEST);
+    assert.equal((await home.run("install", "--project", ".")).stdout, `Already up to date: ${path} is ${VERSION}\n`);
+    const gone = await home.run("uninstall", "--project", ".");
+    assert.deepEqual([gone.code, gone.stdout], [0, `Removed ${VERSION}: ${path}\n`]);
+    assert.deepEqual(readdirSync(plugins), []);
+  }
+});
+
+test("install over either layout leaves one copy, and uninstall takes out both", async (t) => {
+  const own = ["palinode/package.json", "palinode/palinode.js"];
+  for (const [manifest, before, after] of [
+    ["{}", ["palinode.js"], own],
+    ["{}", own, own],
+    ["{}", ["palinode.js", ...own], own],
+    // Without a manifest that makes it a module, the folder is no better than the bare file.
+    ["{}", ["palinode/palinode.js"], own],
+    ['{ "type": "module" }', ["palinode/palinode.js"], ["palinode.js"]],
+    ['{ "type": "module" }', ["palinode.js", "palinode/palinode.js"], ["palinode.js"]],
+    ['{ "type": "module" }', ["palinode.js"], ["palinode.js"]],
+    // One that stands loads everywhere.
+    ['{ "type": "module" }', own, own],
+    ['{ "type": "module" }', ["palinode.js", ...own], own],
+  ] as const) {
+    const home = createHome(t);
+    home.write("workspace/package.json", manifest);
+    const plugins = join(home.workspace, ".cline/plugins");
+    const fill = (): void => {
+      for (const name of before)
+        home.write(
+          `workspace/.cline/plugins/${name}`,
+          name.endsWith("json") ? JSON.stringify(MANIFEST) : called("0.0.9"),
+        );
+    };
+    fill();
+    const { code, stdout } = await home.run("install", "--project", ".");
+    assert.equal(code, 0);
+    assert.ok(stdout.startsWith(`Replaced 0.0.9 → ${VERSION}: `) && !stdout.includes("Another copy"), stdout);
+    assert.deepEqual(filesIn(plugins), after.map((name) => join(plugins, name)).sort(), `${manifest} ${before}`);
+    assert.deepEqual(readFileSync(join(plugins, after.at(-1)!)), BYTES);
+    fill();
+    assert.equal((await home.run("uninstall", "--project", ".")).code, 0);
+    assert.deepEqual(readdirSync(plugins), []);
+  }
+});
+
+test("a newer copy in the other layout, and a folder of somebody else's, stay unless forced", async (t) => {
+  const home = createHome(t);
+  home.write("workspace/package.json", "{}");
+  const plugins = join(home.workspace, ".cline/plugins");
+  const bare = home.write("workspace/.cline/plugins/palinode.js", called("99.0.0"));
+  const newer = await home.run("install", "--project", ".");
+  assert.deepEqual([newer.code, filesIn(plugins)], [1, [bare]]);
+  assert.ok(newer.stderr.includes(`${bare} is 99.0.0, newer`), newer.stderr);
+  rmSync(bare);
+  const foreign = home.write("workspace/.cline/plugins/palinode/package.json", '{ "name": "mine" }');
+  const refused = await home.run("install", "--project", ".");
+  assert.deepEqual(
+    [refused.code, filesIn(plugins), readFileSync(foreign, "utf8")],
+    [1, [foreign], '{ "name": "mine" }'],
+  );
+  assert.match(refused.stderr, /is not as install writes it; .*install --force\n$/);
+  assert.equal((await home.run("install", "--project", ".", "--force")).code, 0);
+  assert.deepEqual(JSON.parse(readFileSync(foreign, "utf8")), MANIFEST);
+  const note = home.write("workspace/.cline/plugins/palinode/NOTES.md", "mine");
+  assert.equal((await home.run("uninstall", "--project", ".")).code, 0);
+  assert.deepEqual(filesIn(plugins), [note]);
+});
+
+test("a folder that is a link is replaced, and never what it leads to", async (t) => {
+  const home = createHome(t);
+  home.write("workspace/package.json", "{}");
+  const repository = home.write("repository/palinode.js", called("0.0.1"));
+  const plugins = join(home.workspace, ".cline/plugins");
+  mkdirSync(plugins, { recursive: true });
+  symlinkSync(dirname(repository), join(plugins, "palinode"));
+  assert.equal((await home.run("install", "--project", ".")).code, 0);
+  assert.ok(lstatSync(join(plugins, "palinode")).isDirectory());
+  assert.deepEqual(readdirSync(dirname(repository)), ["palinode.js"]);
+  assert.equal(readFileSync(repository, "utf8"), called("0.0.1"));
+});
+
 test("uninstall takes out what install put in, and a second time says that there is nothing", async (t) => {
   const home = createHome(t);
   const neighbour = home.write(".cline/plugins/other.js", "export default {};");
@@ -407,4 +506,12 @@ function settings(home: Home, text: string, mode = 0o600): string {
   const path = home.write(".cline/data/settings/cline_mcp_settings.json", text);
   chmodSync(path, mode);
   return path;
+}
+
+function filesIn(folder: string): string[] {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort();
 }
