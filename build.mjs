@@ -122,7 +122,7 @@ function keepComments({ onLoad }) {
   onLoad({ filter: /\/src\/.*\.ts$/ }, ({ path }) => ({
     loader: "ts",
     contents: readFileSync(path, "utf8")
-      .replace(/^\/\*\*(?=(?:(?!\*\/)[\s\S])*\*\/\nexport (?:async )?(?:function|const|class) )/gm, "/*!")
+      .replace(/^\/\*\*(?=(?:(?!\*\/)[\s\S])*\*\/\nexport (?:async )?(?:function|class) )/gm, "/*!")
       .replace(/^(?:\/\/ .*\n)+/, (head) => head.replace(/^\/\/ /gm, "//! ")),
   }));
 }
