@@ -68,8 +68,8 @@ function loadedLine(loaded: Copy, kept: Copy, install: string): Check {
   const manifest = packageInTheWay(dirname(loaded.path));
   const isBare = barePath(dirname(loaded.path)) === loaded.path && basename(dirname(loaded.path)) === "plugins";
   if (manifest === undefined || !isBare) return ok("plugin", message);
-  const slowly = `slowly: ${manifest} does not say "type": "module", so it needs a folder of its own`;
-  return warning("plugin", `${message}, ${slowly}`, install);
+  const why = `but ${manifest} does not say "type": "module": it wants a folder of its own`;
+  return warning("plugin", `${message}, ${why}`, install);
 }
 
 function noneLoaded(copy: Copy | undefined): Check {
