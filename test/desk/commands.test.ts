@@ -327,7 +327,11 @@ test("what was said in a pause and never answered is not captured either", async
 
 test("a failed command in a pause costs nothing and leaves no trace, nor does an answer that comes late", async (t) => {
   const scene = await desk(t, { env: { PALINODE_CLINE_HOOK_DEADLINE_MS: "200" } });
-  scene.server.fault("/search", { delayMs: 900 }, 1);
+  let release = (): void => undefined;
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  scene.server.fault("/search", { until: released }, 1);
   scene.chat.say(ROLLBACK_PROMPT);
   await scene.model();
   await scene.say("pause");
@@ -337,7 +341,8 @@ test("a failed command in a pause costs nothing and leaves no trace, nor does an
     commandOutput("deploy heliotrope", "Error: it broke", 1),
   );
   const before = scene.server.requests.length;
-  await new Promise((resolve) => setTimeout(resolve, 1200));
+  release();
+  await new Promise((resolve) => setTimeout(resolve, 300));
   assert.doesNotMatch(JSON.stringify(await scene.model()), /rollback\.md/);
   assert.equal(scene.server.requests.length, before);
   assert.ok(!filesBelow(scene.stateDir).some((file) => file.text.includes("heliotrope")));

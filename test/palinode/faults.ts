@@ -9,6 +9,8 @@ export type Fault =
   | { hang: true; handled?: boolean }
   /** Does the work at once, and answers that much later. */
   | { delayMs: number }
+  /** Does the work at once, and answers when that has come. */
+  | { until: Promise<void> }
   /** Drops the connection instead of answering. */
   | { reset: true; handled?: boolean }
   /** Half of the answer, then the connection is gone. */
@@ -70,6 +72,7 @@ export function respond(
   if (fault && "hang" in fault) return;
   if (!fault) send(response, answer);
   else if ("delayMs" in fault) timers.add(setTimeout(() => send(response, answer), fault.delayMs));
+  else if ("until" in fault) void fault.until.then(() => send(response, answer));
   else if ("reset" in fault) response.socket?.resetAndDestroy();
   else if ("cut" in fault) cut(response, answer);
   else if ("dripMs" in fault) drip(response, fault.dripMs, timers);
