@@ -43,7 +43,10 @@ test("nothing in the built file looks like an ES module to Cline's loader", () =
 });
 
 for (const [what, line] of [
-  ["a comment", "// Words that are imported, say, from elsewhere."],
+  [
+    "a comment",
+    "/** Words that are imported, say, from elsewhere. */\nexport function here(): number {\n  return 1;\n}",
+  ],
   ["code", "export const here = import.meta.url;"],
 ] as const)
   test(`${what} that looks like an ES module fails the build, which names the line`, async (t) => {

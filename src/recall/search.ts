@@ -56,8 +56,10 @@ function search(channel: Channel, asker: Asker, query: string, extra: number, he
       mode: "passive",
     } as const;
     const hits = await searchMemory(client, { ...request, sessionId }, { signal });
-    const telling = relevant(hits.slice(0, 2 * limit), { project: asker.project, query }, config.recallThreshold);
-    const memories = telling.filter((hit) => !isOwn(hit, sessionId)).map((hit) => hitMemory(hit, heading));
+    // What is our own must not set the measure for the others.
+    const others = hits.slice(0, 2 * limit).filter((hit) => !isOwn(hit, sessionId));
+    const telling = relevant(others, { project: asker.project, query }, config.recallThreshold);
+    const memories = telling.map((hit) => hitMemory(hit, heading));
     if (memories.length > 0) return { memories };
     return { memories, reason: hits.length > telling.length ? "below-threshold" : "no-hits" };
   });

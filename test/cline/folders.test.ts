@@ -46,7 +46,7 @@ test("without a list the extension is looked for in each editor of each system, 
     `VSCodium: ${join("/h/.vscodium-server/data", below)}`,
   ])
     assert.ok(roots.includes(root), `${root} in ${roots.join("\n")}`);
-  assert.equal(new Set(roots).size, 5 * 3 + 6);
+  assert.equal(new Set(roots).size, roots.length);
 });
 
 test("plugins come from the workspace, Cline's folder and the documents; a folder reached twice is one", (t) => {

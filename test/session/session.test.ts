@@ -211,7 +211,7 @@ test("a memory in view is not injected again, fresh ones surface, and the reques
   assert.equal(injected(await model()).length, 3);
   assert.deepEqual(
     server.calls("/search").map((call) => (call.body as { limit: number }).limit),
-    [3, 6, 9, 12, 12],
+    [40, 43, 46, 49, 49],
   );
 });
 
