@@ -1,7 +1,7 @@
 // The host's own plugin process without a host: its script loads a plugin file when a message tells it to.
 import { fork } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -43,7 +43,10 @@ export async function load({ modules }: Parts, node: string, file: string): Prom
   writeFileSync(probe, PROBE);
   // The CLI's copy of the script is the same to the byte; this one's folder says that it is a module.
   const script = join(modules, "@cline/core/dist/extensions/plugin-sandbox-bootstrap.js");
-  const env = { HOME: home, TMPDIR: home, JITI_DEBUG: "1", NO_COLOR: "1" };
+  // Not the working directory itself: of one that is, the loader thinks nothing, and caches in the machine's.
+  const temporary = join(home, "tmp");
+  mkdirSync(temporary);
+  const env = { HOME: home, TMPDIR: temporary, JITI_DEBUG: "1", NO_COLOR: "1" };
   const options = { execPath: node, execArgv: ["--require", probe], cwd: home, env };
   const child = fork(script, { ...options, stdio: ["ignore", "pipe", "pipe", "ipc"] });
   const outputs = Promise.all([text(child.stdout!), text(child.stderr!)]);
