@@ -35,6 +35,7 @@ function whyOff({ config, pauses, state, cwd }: Session): string | undefined {
 function lastTrouble(channels: readonly ChannelNews[]): string | undefined {
   const newest = channels.toSorted((a, b) => b.at - a.at)[0];
   if (newest === undefined || channels.some(({ okAt = 0 }) => okAt >= newest.at)) return undefined;
-  const reason = newest.reason === "paused" ? newest.cause : newest.reason;
+  // What costs no question, such as thanks, says nothing of the server; the trouble before it stands beside it.
+  const reason = newest.cause ?? newest.reason;
   return reason && OFF[reason];
 }

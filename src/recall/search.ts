@@ -34,7 +34,7 @@ export function askTriggers(asker: Asker, query: string): Promise<Finding> {
   });
 }
 
-/** Returns search hits over the threshold, best first; `extra` more are asked for. Never rejects. */
+/** Returns the search hits that are worth showing, best first; `extra` more are asked for. Never rejects. */
 export function askSearch(asker: Asker, query: string, extra = 0, heading = RELATED): Promise<Finding> {
   return search("search", asker, query, extra, heading);
 }
@@ -58,10 +58,11 @@ function search(channel: Channel, asker: Asker, query: string, extra: number, he
     const hits = await searchMemory(client, { ...request, sessionId }, { signal });
     // What is our own must not set the measure for the others.
     const others = hits.slice(0, 2 * limit).filter((hit) => !isOwn(hit, sessionId));
-    const telling = relevant(others, { project: asker.project, query }, config.recallThreshold);
-    const memories = telling.map((hit) => hitMemory(hit, heading));
+    const purpose = { project: asker.project, query };
+    const memories = relevant(others, purpose, config.recallThreshold).map((hit) => hitMemory(hit, heading));
     if (memories.length > 0) return { memories };
-    return { memories, reason: hits.length > telling.length ? "below-threshold" : "no-hits" };
+    // Blocks of ours and other projects' memories are nothing that a lower floor would bring.
+    return { memories, reason: ownHits(others, purpose).length > 0 ? "below-threshold" : "no-hits" };
   });
 }
 

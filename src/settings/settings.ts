@@ -51,21 +51,7 @@ export function readConfig(
 ): ReadConfig {
   const problems: Problem[] = [];
   const layers = readLayers(options, env, workspace, problems);
-  const ofUser: Choices = { values: {}, sources: {} };
-  const ofWorkspace: Choices = { values: {}, sources: {} };
-  for (const name of SETTING_NAMES) {
-    const choices = name === "token" ? chooseToken(layers, problems) : choose(layers, name, problems);
-    take(
-      ofUser,
-      name,
-      choices.find(({ source }) => source !== "workspace file"),
-    );
-    take(
-      ofWorkspace,
-      name,
-      choices.find(({ source }) => source === "workspace file"),
-    );
-  }
+  const { ofUser, ofWorkspace } = chooseAll(layers, problems);
   const ofProfile = fromProfile(ofUser.values);
   for (const name of keysOf(ofProfile)) ofUser.sources[name] = "profile";
   const users: Config = { ...DEFAULTS, ...ofUser.values, ...ofProfile };
@@ -85,10 +71,20 @@ interface Choices {
   readonly sources: Sources;
 }
 
-function take({ values, sources }: Choices, name: keyof Config, choice: Choice | undefined): void {
-  if (choice === undefined) return;
-  Object.assign(values, { [name]: choice.value });
-  sources[name] = choice.source;
+/** Returns the nearest value of each setting, the workspace's file apart from all that is the user's. */
+function chooseAll(layers: readonly Layer[], problems: Problem[]): { ofUser: Choices; ofWorkspace: Choices } {
+  const ofUser: Choices = { values: {}, sources: {} };
+  const ofWorkspace: Choices = { values: {}, sources: {} };
+  for (const name of SETTING_NAMES) {
+    const choices = name === "token" ? chooseToken(layers, problems) : choose(layers, name, problems);
+    // Farthest first, so that the nearest is what stays.
+    for (const { value, source } of choices.toReversed()) {
+      const side = source === "workspace file" ? ofWorkspace : ofUser;
+      Object.assign(side.values, { [name]: value });
+      side.sources[name] = source;
+    }
+  }
+  return { ofUser, ofWorkspace };
 }
 
 function keysOf(values: Partial<Config>): (keyof Config)[] {

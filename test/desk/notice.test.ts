@@ -32,7 +32,12 @@ test("a server that is away or refuses the token is told, until it answers again
   const away = await openScene(t);
   await away.server.close();
   await prompt(away);
-  assert.equal(description(away), "Memory is off: the server does not answer; see /palinode status");
+  const told = "Memory is off: the server does not answer; see /palinode status";
+  assert.equal(description(away), told);
+  away.chat.answer("ok");
+  away.chat.say("thanks");
+  await away.model();
+  assert.equal(description(away), told);
 });
 
 test("a pause is told", async (t) => {
