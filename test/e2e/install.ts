@@ -2,7 +2,7 @@
 // the SDK with, and palinode-api in a virtual environment.
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
+import { locked } from "./lock.ts";
 import { installNpmPackages, installPalinode, machineFault, nodePackage, say } from "./packages.ts";
 
 declare const REPOSITORY: string;
@@ -19,8 +19,6 @@ const CACHE = join(REPOSITORY, ".cache/e2e");
 const STAMP = join(CACHE, "installed.json");
 const FAILURE = join(CACHE, "failed.json");
 const LOCK = join(REPOSITORY, ".cache/e2e.lock");
-/** A cold installation may take this long on a slow line; then the lock's owner is taken for dead. */
-const LOCK_WAIT_MS = 15 * 60_000;
 /** The files of one run share a failure, so that an absent registry is waited for once. */
 const FAILURE_LIFE_MS = 5 * 60_000;
 const KEY = JSON.stringify({ ...VERSIONS, platform: process.platform, arch: process.arch });
@@ -51,7 +49,7 @@ interface Failure {
  */
 export async function install(): Promise<Installed> {
   mkdirSync(CACHE, { recursive: true });
-  if (!isCurrent()) await locked(installAll);
+  if (!isCurrent()) await locked(LOCK, installAll);
   if (isCurrent()) return { parts: parts() };
   const failure = readFailure() ?? { reason: "the installation left no stamp", machine: false };
   if (process.env.CI && !failure.machine) throw new Error(`Cannot install the end-to-end parts: ${failure.reason}`);
@@ -96,36 +94,6 @@ async function installAll(): Promise<void> {
     const fault = machineFault(text);
     const failure: Failure = { reason: fault ?? text.split("\n")[0]!, machine: fault !== undefined };
     writeFileSync(FAILURE, JSON.stringify({ ...failure, key: KEY, at: Date.now() }));
-  }
-}
-
-/** Test files start together on a larger machine: one installs, the others wait for its stamp. */
-async function locked(work: () => Promise<void>): Promise<void> {
-  const owner = join(LOCK, "pid");
-  const deadline = Date.now() + LOCK_WAIT_MS;
-  for (;;) {
-    try {
-      mkdirSync(LOCK);
-      break;
-    } catch {
-      const pid = Number(readText(owner));
-      if (Date.now() > deadline || (pid > 0 && !isAlive(pid))) rmSync(LOCK, { recursive: true, force: true });
-      else await sleep(250);
-    }
-  }
-  writeFileSync(owner, String(process.pid));
-  try {
-    await work();
-  } finally {
-    rmSync(LOCK, { recursive: true, force: true });
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
   }
 }
 

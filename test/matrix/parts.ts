@@ -4,6 +4,7 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { VERSIONS } from "../e2e/install.ts";
+import { locked } from "../e2e/lock.ts";
 import {
   bunPackage,
   installNpmPackages,
@@ -97,14 +98,17 @@ async function installServer(version: string): Promise<ServerPart> {
   return { version, palinodeApi: join(venv, "bin/palinode-api") };
 }
 
-/** Returns a folder of the cache, filled by `fill` unless an earlier run did that to its end. */
+/** Returns a folder of the cache, filled by `fill` unless that was done to its end before, here or in another process. */
 async function installed(name: string, fill: (folder: string) => Promise<void>): Promise<string> {
   const folder = join(CACHE, name);
   const stamp = `${folder}.installed`;
-  if (existsSync(stamp)) return folder;
-  rmSync(folder, { recursive: true, force: true });
-  await reporting(name, () => fill(folder));
-  writeFileSync(stamp, "");
+  mkdirSync(CACHE, { recursive: true });
+  await locked(`${folder}.lock`, async () => {
+    if (existsSync(stamp)) return;
+    rmSync(folder, { recursive: true, force: true });
+    await reporting(name, () => fill(folder));
+    writeFileSync(stamp, "");
+  });
   return folder;
 }
 
