@@ -25,6 +25,9 @@ export const PULL_MODEL = "ollama pull bge-m3";
 /** What starts a server that searches by words alone. */
 export const START_LEXICAL = "PALINODE_RETRIEVAL_MODE=lexical palinode-api";
 const SEE_DOCTOR = "see: node palinode.js doctor";
+/** In a file, since an `export` would die with its terminal. */
+const IN_SETTINGS =
+  'as "token" into your settings file, or into PALINODE_API_TOKEN; node palinode.js doctor names the file';
 
 /** Returns what is wrong and what the user can do about it, in whole sentences. */
 export function explain(error: unknown, { config }: { readonly config: Config }): string {
@@ -62,14 +65,12 @@ export function troubleOf(error: unknown, server: Server): Trouble {
 /** Why a token stays here, which is no server's doing. */
 export const UNSENT_TOKEN: Trouble = {
   what: "the token is not sent over plain http to a public address",
-  mend: "use https. Where the way there is safe: export PALINODE_ALLOW_HTTP=1",
+  mend: 'use https. Where the way is safe, put "allowHttp": true into your settings file, or set PALINODE_ALLOW_HTTP=1',
 };
 
 function tokenTrouble(at: string, server: Server): Trouble {
-  if (server.token === "")
-    return { what: `${at} wants a token, and none is set`, mend: "set one: export PALINODE_API_TOKEN=…" };
-  if (mayCarryToken(server))
-    return { what: `${at} refused the token`, mend: "set the right one: export PALINODE_API_TOKEN=…" };
+  if (server.token === "") return { what: `${at} wants a token, and none is set`, mend: `put one ${IN_SETTINGS}` };
+  if (mayCarryToken(server)) return { what: `${at} refused the token`, mend: `put the right one ${IN_SETTINGS}` };
   return { what: `${at} wants a token, and ${UNSENT_TOKEN.what}`, mend: UNSENT_TOKEN.mend };
 }
 

@@ -8,6 +8,8 @@ import { findingIn, gettingPalinode } from "./mend.ts";
 import { findProgram, printedVersion } from "./programs.ts";
 
 const NEEDED = "20.19.0";
+/** From here on, and in 20.19 and newer of 20, Node knows an ES module when it sees one. */
+const NATIVE = "22.7.0";
 const VERSION_TIMEOUT_MS = 5000;
 
 /** Cline starts plugins with the `node` in PATH, whatever it runs on itself. Source: the real CLI 3.0.65. */
@@ -17,6 +19,11 @@ export async function checkNode(env: NodeJS.ProcessEnv): Promise<Check> {
   const version = await printedVersion(path, env, VERSION_TIMEOUT_MS);
   if (version !== undefined && isNewer(NEEDED, version))
     return wrongNode(`${path} is ${version}, and palinode.js needs 20.19 or newer`, env);
+  if (version !== undefined && isNewer(version, "21") && isNewer(NATIVE, version))
+    return warning(
+      "node",
+      `${path} is ${version}: only from 22.7 on does it load the file without Cline's help, in time`,
+    );
   return ok("node", `${path}, ${version ?? "which did not tell its version"}`);
 }
 

@@ -121,7 +121,7 @@ function notesOn(env: NodeJS.ProcessEnv, apiUrl: string, hasTokenElsewhere: bool
   if (protocol !== "http:" || pathname !== "/")
     notes.push(`${PROGRAM} speaks plain http to a host and port only: ${apiUrl} may be out of its reach`);
   if (hasTokenElsewhere)
-    notes.push(`${PROGRAM} reads the token from the environment only: export PALINODE_API_TOKEN=…`);
+    notes.push(`${PROGRAM} does not read the token's file: put PALINODE_API_TOKEN into "env" of its entry`);
   return notes;
 }
 

@@ -98,7 +98,7 @@ async function installServer(version: string): Promise<ServerPart> {
   return { version, palinodeApi: join(venv, "bin/palinode-api") };
 }
 
-/** Returns a folder of the cache, filled by `fill` unless that was done to its end before, here or in another process. */
+/** Returns a folder of the cache, filled by `fill` unless that was done to its end before, in any process. */
 async function installed(name: string, fill: (folder: string) => Promise<void>): Promise<string> {
   const folder = join(CACHE, name);
   const stamp = `${folder}.installed`;

@@ -17,7 +17,11 @@ test("each trouble says what is wrong and then what mends it", () => {
     ],
     [failed("dns"), `${AT} cannot be found: there is no host localhost. Check PALINODE_API_URL`],
     [failed("timeout"), `${AT} does not answer in time. Its embedder may be loading; see: node palinode.js doctor`],
-    [failed("unauthorized", 401), `${AT} refused the token. Set the right one: export PALINODE_API_TOKEN=…`],
+    [
+      failed("unauthorized", 401),
+      `${AT} refused the token. Put the right one as "token" into your settings file, or into PALINODE_API_TOKEN; ` +
+        "node palinode.js doctor names the file",
+    ],
     [failed("denied", 403, "recall_paused"), `${AT} does not allow this (recall_paused). See: palinode controls`],
     [failed("denied", 403), `${AT} does not allow this (its policy). See: palinode controls`],
     [failed("rate-limited", 429), `${AT} wants quiet (rate limit). Try again in a minute`],

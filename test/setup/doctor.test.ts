@@ -318,7 +318,10 @@ test("a token is not sent over plain http to a public address, and the way out i
     [code, find(checks, "token").level, find(checks, "token").fix],
     [1, "failure", `unset PALINODE_API_URL; mkdir -p ${home.clineDir} && ${write}`],
   );
-  assert.match(messageOf(checks, "token"), /use https.*export PALINODE_ALLOW_HTTP=1/);
+  assert.match(
+    messageOf(checks, "token"),
+    /use https.*"allowHttp": true into your settings file, or set PALINODE_ALLOW_HTTP=1/,
+  );
   assert.ok(!text.includes("s3cret"));
   home.env.PALINODE_ALLOW_HTTP = "1";
   assert.ok(!(await examine(home)).checks.some(({ name }) => name === "token"));

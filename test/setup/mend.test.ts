@@ -121,6 +121,16 @@ test("without node Cline loads no plugin, an old one cannot run this, and the me
   }
 });
 
+test("a Node that leaves the file to Cline's loader is warned of", async (t) => {
+  const levels = { "v21.7.3": "warning", "v22.6.0": "warning", "v20.19.0": "ok", "v22.7.0": "ok", "v24.0.0": "ok" };
+  for (const [version, level] of Object.entries(levels)) {
+    const { home } = await arrange(t);
+    rmSync(join(home.home, "bin/node"));
+    home.program("node", `echo ${version}`);
+    assert.equal(find((await examine(home)).checks, "node").level, level, version);
+  }
+});
+
 test("the newest load that failed is a failure, and its mend ends it", async (t) => {
   const at = "2026-01-02T03:04:05.000Z";
   const older = new Date("2026-01-01T00:00:00.000Z");
