@@ -1,9 +1,12 @@
 // Cline's own history as the real CLI has just written it: listed, imported into the real server, recalled from there.
 import assert from "node:assert/strict";
+import { delimiter, join } from "node:path";
 import { PLUGIN, PROJECT } from "./cline.ts";
+import { texts } from "./model-server.ts";
 import { type Result, run } from "./process.ts";
 import { memoryMessages } from "./requests.ts";
 import { arrange, e2e, PROMPTS, type Scene } from "./scene.ts";
+import { openTerminal } from "./terminal.ts";
 
 const TOPIC = "Why does the wallaby-3307 exporter skip leap days?";
 
@@ -55,3 +58,24 @@ e2e(
     assert.match(handed.stdout, /### Last session here[\s\S]*### Recent sessions[\s\S]*cline-session-/, handed.stderr);
   },
 );
+
+e2e("handoff opens the terminal program with the prompt, which is sent as it is printed", async (t, parts) => {
+  const scene = await arrange(t, parts);
+  assert.equal((await scene.sandbox.cline(TOPIC)).code, 0);
+  const words = "Carry on with the numbat-5502 exporter.";
+  const printed = (await palinode(scene, "handoff", "--print", words)).stdout.trim();
+  assert.ok(printed.startsWith(words) && printed.includes(TOPIC), printed);
+
+  const { workspace, env } = scene.sandbox;
+  const path = [join(parts.modules, ".bin"), env.PATH].join(delimiter);
+  const terminal = openTerminal([parts.node, PLUGIN, "handoff", words], {
+    python: parts.python,
+    cwd: workspace,
+    env: { ...env, PATH: path },
+  });
+  t.after(() => terminal.kill());
+  const sent = () => scene.model.agentRequests().filter(({ body }) => body.includes("numbat-5502"));
+  await terminal.until("the request", () => sent().length > 0);
+  const prompt = texts(sent()[0]!.json.messages.findLast(({ role }) => role === "user")!).join("\n");
+  assert.ok(prompt.includes(printed), prompt);
+});
