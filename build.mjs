@@ -62,7 +62,7 @@ if (task === "bundle") {
   const options = words.filter((word) => word.startsWith("-"));
   const paths = words.filter((word) => !options.includes(word));
   await programs(paths);
-  process.exitCode = test(testFiles(paths), ["--test-concurrency=2", ...options]);
+  process.exitCode = test(testFiles(paths), ["--test-concurrency=3", ...options]);
 } else if (task === "run") {
   await bundle();
   const [file, ...rest] = words;
