@@ -71,6 +71,8 @@ export async function drain(sender: Sender, ownSessionId: string): Promise<boole
     const claim = takeClaim(state, `queue/${file}`, `queue/${holder?.file ?? file}`);
     if (claim === undefined) continue;
     const reason = await whileHolding(state, claim, () => deliver(sender, claim, heardAt));
+    // What is denied to one project may be allowed to the next.
+    if (reason === "denied" && (await sender.refusal()) === undefined) continue;
     if (reason !== undefined && reason !== "bad-response") return false;
   }
   await tidy(state, now());

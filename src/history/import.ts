@@ -105,8 +105,10 @@ function liveImporter(shell: Shell, values: Values, project: string, signal: Abo
   const warn = warnOn(shell);
   for (const { text } of problems) warn(text);
   let quietMs = 0;
-  const client = createClient(config, (ms) => {
-    quietMs = ms;
+  const client = createClient(config, {
+    onRateLimited: (ms) => {
+      quietMs = ms;
+    },
   });
   const clock = { now: Date.now, wait: (ms: number) => sleep(ms, undefined, { signal }).catch(() => undefined) };
   return {

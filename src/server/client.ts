@@ -2,7 +2,7 @@
 // as `unknown`, and `routes` reads them.
 import { isIP } from "node:net";
 import type { Config } from "../settings/index.ts";
-import { PalinodeError, palinodeErrorOf, refusalOf } from "./failure.ts";
+import { PalinodeError, palinodeErrorOf, reasonOf, refusalOf } from "./failure.ts";
 
 /** A larger body is not memory: reading stops there. */
 const MAX_BODY_BYTES = 2 * 1024 * 1024;
@@ -23,32 +23,51 @@ export interface Limits {
 
 type ClientConfig = Pick<Config, "apiUrl" | "token" | "allowHttp" | "recallTimeoutMs">;
 
-/**
- * Returns a client for the server of these settings. Opens nothing until it is used. `onRateLimited` hears how many
- * milliseconds the server wants quiet.
- */
-export function createClient(config: ClientConfig, onRateLimited: (ms: number) => void = () => undefined): Client {
-  const headers: Record<string, string> = { accept: "application/json" };
-  if (config.token !== "" && mayCarryToken(config)) headers.authorization = `Bearer ${config.token}`;
-  const headersWithBody = { ...headers, "content-type": "application/json" };
+/** What a client tells and asks whoever has it. */
+interface ClientHooks {
+  /** Hears how many milliseconds the server wants quiet. */
+  readonly onRateLimited?: (ms: number) => void;
+  /** Returns the token as the settings have it now: one that was refused is read anew. */
+  readonly readToken?: () => string;
+}
 
-  async function send(route: string, search: string, init: RequestInit, limits: Limits = {}): Promise<unknown> {
+/** Returns a client for the server of these settings. Opens nothing until it is used. */
+export function createClient(config: ClientConfig, { onRateLimited, readToken }: ClientHooks = {}): Client {
+  let { token } = config;
+
+  async function send(route: string, search: string, body: string | undefined, limits?: Limits): Promise<unknown> {
+    const used = token;
+    try {
+      return await sendOnce(route, search, body, limits);
+    } catch (error) {
+      if (reasonOf(error) !== "unauthorized") throw error;
+      // Of several requests under way the first that is refused reads it for all.
+      if (token === used) token = readToken?.() || used;
+      if (token === used) throw error;
+      return sendOnce(route, search, body, limits);
+    }
+  }
+
+  async function sendOnce(route: string, search: string, body: string | undefined, limits: Limits = {}) {
+    const headers: Record<string, string> = { accept: "application/json" };
+    if (token !== "" && mayCarryToken(config)) headers.authorization = `Bearer ${token}`;
+    if (body !== undefined) headers["content-type"] = "application/json";
+    const init = body === undefined ? { method: "GET", headers } : { method: "POST", headers, body };
     const timeout = AbortSignal.timeout(limits.timeoutMs ?? config.recallTimeoutMs);
     const signal = limits.signal ? AbortSignal.any([limits.signal, timeout]) : timeout;
     try {
       // A redirect is never followed: the token must not travel.
       const response = await fetch(`${config.apiUrl}${route}${search}`, { ...init, redirect: "manual", signal });
-      if (response.status === 429) onRateLimited(retryAfterMs(response.headers.get("retry-after"), Date.now()));
-      return await readAnswer(route, response, config.token);
+      if (response.status === 429) onRateLimited?.(retryAfterMs(response.headers.get("retry-after"), Date.now()));
+      return await readAnswer(route, response, token);
     } catch (error) {
       throw palinodeErrorOf(error, route);
     }
   }
 
   return {
-    get: (route, query, limits) => send(route, `?${new URLSearchParams(query)}`, { method: "GET", headers }, limits),
-    post: (route, body, limits) =>
-      send(route, "", { method: "POST", headers: headersWithBody, body: JSON.stringify(body) }, limits),
+    get: (route, query, limits) => send(route, `?${new URLSearchParams(query)}`, undefined, limits),
+    post: (route, body, limits) => send(route, "", JSON.stringify(body), limits),
   };
 }
 

@@ -112,7 +112,9 @@ export class Capturer {
     if (isKept) this.#covered(item);
     const reason = await sendCapture(sender, item, isKept);
     if (reason === undefined && !isKept) this.#covered(item);
-    if (reason === "unauthorized" || reason === "denied") session.stopped.capture = reason;
+    if (reason === "unauthorized") session.stopped.capture = reason;
+    // What waits for the server's policy to change goes with the next prompt that it answers.
+    if (reason === "denied") session.drainedAt = -Infinity;
     if (reason === undefined) drainSoon(session, item.sessionId);
     const [at, ms] = [session.now(), session.now() - started];
     noteNews(record, "capture", reason, { at, ms, isAsked: reason !== "paused" });

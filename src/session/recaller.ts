@@ -79,7 +79,7 @@ export class Recaller {
   async #ask(cause: Cause, questions: readonly (Question | Silence)[], deadline: number): Promise<void> {
     const { session, record, id } = this.#subject;
     if (questions.length === 0) return;
-    // A server that refused is not asked again in this session, and the log has said so.
+    // A server that refused the token is not asked again in this session, and the log has said so.
     const reason = session.stopped.recall;
     const round = await askRound(
       session,
@@ -114,7 +114,8 @@ export class Recaller {
     const refusal = await session.refusalOf("recall");
     const allowed = channel === "prime" ? () => this.#prime(ask) : ask;
     const finding = refusal === undefined ? await allowed() : { channel, memories: [], reason: refusal };
-    if (finding.reason === "unauthorized" || finding.reason === "denied") session.stopped.recall = finding.reason;
+    if (finding.reason === "unauthorized") session.stopped.recall = finding.reason;
+    if (finding.reason === "denied") session.doubtPolicy();
     if (channel === "prime" && isAnswer(finding)) record.isPrimed = true;
     return finding;
   }

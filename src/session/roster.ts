@@ -21,11 +21,12 @@ export class Roster {
   /** Returns a session for what `setup` was told, with the settings of this moment. Throws what reading them throws. */
   startSession(ctx: unknown, agentId?: string, takesTools = true): Session {
     const context = readSetupContext(ctx);
-    const read = readConfig(this.#options, process.env, context.cwd ?? workspaceOf(process.cwd()));
+    const readAnew = () => readConfig(this.#options, process.env, context.cwd ?? workspaceOf(process.cwd()));
+    const read = readAnew();
     const problems = read.problems.map(({ text }) => text);
     // What a host does not take is not spoken of.
     const config = takesTools ? read.config : { ...read.config, tools: false };
-    const session = createSession(config, context, this.#surroundings, agentId);
+    const session = createSession(config, context, this.#surroundings, agentId, () => readAnew().config.token);
     if (problems.length > 0) session.log(`settings that are not usable: ${problems.join("; ")}`);
     this.#add(session);
     session.record.settings = settingNotes(read);

@@ -29,7 +29,7 @@ export interface Session {
   readonly cwd: string | undefined;
   readonly project: string;
   readonly missingRoutes: Set<string>;
-  /** Why the server is not asked any more in this session. */
+  /** Why the server is not asked any more in this session: it refused the token, also as it was read anew. */
   readonly stopped: Partial<Record<Action, Reason>>;
   /** Ends what was started ahead of prompts and behind runs. */
   readonly abort: AbortController;
@@ -44,8 +44,10 @@ export interface Session {
   /** When captures that could not be delivered were last looked for. */
   drainedAt: number;
   readonly failures: Surroundings["failures"];
-  /** Undefined when the server allows the action, else why not. Asked once for recall, each time for capture. */
+  /** Undefined when the server allows the action, else why not. That recall is allowed is remembered, nothing else. */
   refusalOf(action: Action): Promise<Reason | undefined>;
+  /** Has the server asked anew whether it allows recall, and what it has: a route of it has denied what it allowed. */
+  doubtPolicy(): void;
   /** Writes one line to the host's log, where there is one. Never throws. */
   log(line: string): void;
 }
@@ -64,12 +66,16 @@ export function newSurroundings(): Surroundings {
   return { now: () => Date.now(), breakers: new Map(), failures: { inRow: 0 } };
 }
 
-/** Returns a session. Reads its record and git's files for the project; asks the server nothing. */
+/**
+ * Returns a session. Reads its record and git's files for the project; asks the server nothing. `readToken` reads a
+ * token that was refused anew from where it stands.
+ */
 export function createSession(
   config: Config,
   context: SetupContext,
   surroundings: Surroundings,
   agentId?: string,
+  readToken: () => string = () => config.token,
 ): Session {
   const { now } = surroundings;
   const log = createLog(context);
@@ -77,9 +83,10 @@ export function createSession(
   const pauses = openState(config.stateDir, log);
   const state = config.persist ? pauses : noState;
   const breaker = breakerFor(config, state, surroundings);
-  const client = createClient(config, (ms) => breaker.limit(ms));
+  const client = createClient(config, { onRateLimited: (ms) => breaker.limit(ms), readToken });
   const project = projectOf(config.project, cwd, context.remoteUrls);
   const missingRoutes = new Set<string>();
+  const ask = (action: Action) => refusalIn(checkControls({ client, missingRoutes }, { action, cwd, project }));
   return {
     config,
     client,
@@ -102,7 +109,7 @@ export function createSession(
     isPruned: false,
     drainedAt: -Infinity,
     failures: surroundings.failures,
-    refusalOf: createPolicy((action) => refusalIn(checkControls({ client, missingRoutes }, { action, cwd, project }))),
+    ...createPolicy(ask, missingRoutes),
   };
 }
 
@@ -129,17 +136,29 @@ export function askerOf(session: Session, conversationId: string, signal: AbortS
   return { client, config, project, cwd, missingRoutes, signal, sessionId: session.id ?? conversationId };
 }
 
-/** Only an answer on recall is remembered: a server that was away is asked again at the next prompt. */
-function createPolicy(ask: (action: Action) => Promise<Reason | undefined>): Session["refusalOf"] {
+/**
+ * Only a yes to recall is remembered: a server that denies it, or was away, is asked again at the next prompt, in a
+ * question that holds none of its words.
+ */
+function createPolicy(
+  ask: (action: Action) => Promise<Reason | undefined>,
+  missingRoutes: Set<string>,
+): Pick<Session, "refusalOf" | "doubtPolicy"> {
   let recall: Promise<Reason | undefined> | undefined;
-  return async (action) => {
-    if (action === "capture") return ask(action);
-    recall ??= ask(action);
-    const asked = recall;
-    const reason = await asked;
-    const isAnswer = reason === undefined || reason === "denied" || reason === "unauthorized";
-    if (!isAnswer && recall === asked) recall = undefined;
-    return reason;
+  return {
+    async refusalOf(action) {
+      if (action === "capture") return ask(action);
+      recall ??= ask(action);
+      const asked = recall;
+      const reason = await asked;
+      if (reason !== undefined && recall === asked) recall = undefined;
+      return reason;
+    },
+    doubtPolicy() {
+      recall = undefined;
+      // A server that had no policy may have been replaced by one that has.
+      missingRoutes.clear();
+    },
   };
 }
 

@@ -205,6 +205,52 @@ test("what could not be delivered is sent by a later session, oldest first, once
   assert.equal(scene.server.sessions.length, 3);
 });
 
+test("what the server's policy denies waits, and goes when it allows it, in the same session", async (t) => {
+  for (const deny of ["pause", "excluded project"]) {
+    const scene = await openScene(t);
+    const { policy, sessions } = scene.server;
+    if (deny === "pause") policy.capture = "capture_paused";
+    else policy.excludedProjects.push("shop");
+    await work(scene, PROMPTS.slice(0, 3));
+    assert.deepEqual([sessions.length, queued(scene).length], [0, 1], deny);
+    policy.capture = null;
+    policy.excludedProjects.length = 0;
+    await work(scene, ["Which tests does the login page have?"]);
+    await until("it is delivered", () => sessions.length === 1 && queued(scene).length === 0);
+    await work(scene, PROMPTS.slice(4, 6));
+    assert.equal(sessions.length, 2, deny);
+    for (const [index, count] of [3, 6].entries())
+      assert.match(String(sessions[index]?.summary), new RegExp(`\\b${count} prompts`));
+  }
+});
+
+test("what nothing is kept of on disk is captured too once the policy allows it", async (t) => {
+  const scene = await openScene(t, { env: { PALINODE_CLINE_PERSIST: "0" } });
+  scene.server.policy.capture = "capture_paused";
+  await work(scene, PROMPTS.slice(0, 3));
+  assert.equal(scene.server.sessions.length, 0);
+  scene.server.policy.capture = null;
+  await work(scene, PROMPTS.slice(3, 4));
+  assert.match(String(scene.server.sessions[0]?.summary), /\b4 prompts/);
+});
+
+test("a capture of a project that the policy excludes holds up no other's", async (t) => {
+  const scene = await openScene(t);
+  const queue = join(scene.stateDir, "queue");
+  mkdirSync(queue, { recursive: true });
+  const items = ["billing", "shop"].map((project, index) => {
+    const createdAt = Date.now() - 1000 + index;
+    const item = JSON.parse(itemText({ sessionId: project, createdAt }));
+    return { createdAt, text: JSON.stringify({ ...item, body: { ...item.body, project, automatic: true } }) };
+  });
+  for (const { createdAt, text } of items) writeFileSync(join(queue, `${createdAt}-0000.json`), text);
+  scene.server.policy.excludedProjects.push("billing");
+  await oneMorePrompt(scene, laterSession(scene));
+  await until("the other's is delivered", () => scene.server.sessions.length === 1);
+  assert.equal(scene.server.sessions[0]?.session_id, "shop");
+  await until("the first waits on", () => queued(scene).join() === `${items[0]?.createdAt}-0000.json`);
+});
+
 test("a capture whose answer was lost is looked up and not stored twice", async (t) => {
   for (const dedup of [false, true]) {
     const scene = await openScene(t, { server: { dedup }, env: { PALINODE_CLINE_HOOK_DEADLINE_MS: "1000" } });

@@ -1,5 +1,7 @@
 // What a session is told, and when: digest, triggers, search, resolution, the server's policy, profiles and settings.
 import assert from "node:assert/strict";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 import { createPalinodePlugin } from "../../src/plugin.ts";
 import { createChat, injected, textOf } from "../helpers/chat.ts";
@@ -261,16 +263,43 @@ test("a resolution asks for no more than the server takes", async (t) => {
   assert.equal(server.calls("/search").length, 0);
 });
 
-test("a server that denies recall is obeyed before the prompt leaves, and asked once a conversation", async (t) => {
-  const { chat, memory, server } = await openScene(t, { server: { version: "0.23.0" } });
+test("a server that denies recall is obeyed before the prompt leaves, and heard again when it allows it", async (t) => {
+  const { chat, memory, server } = await openScene(t, { context: { session: undefined } });
   server.policy.excludedProjects.push("shop");
   for (const words of [ROLLBACK_PROMPT, `${ROLLBACK_PROMPT} again`]) {
     chat.say(words);
     assert.deepEqual(await memory(), []);
     chat.answer("ok");
   }
-  const paths = server.requests.map((request) => request.path);
-  assert.deepEqual(paths, ["/controls/check"]);
+  const asked = server.requests.map(({ path, text }) => [path, /roll/.test(text)]);
+  assert.deepEqual(asked, Array(2).fill(["/controls/check", false]));
+  server.policy.excludedProjects.pop();
+  chat.say(`${ROLLBACK_PROMPT} now`);
+  const told = await memory();
+  assert.deepEqual(
+    [told.length, told.join().includes(PNPM.summary), told.join().includes(ROLLBACK.body)],
+    [2, true, true],
+  );
+});
+
+test("a pause of recall in the middle of a session ends with it, and holds the prompts between back", async (t) => {
+  const { chat, memory, server } = await openScene(t);
+  const say = async (words: string): Promise<{ paths: string[]; told: number }> => {
+    const [before, blocks] = [server.requests.length, (await memory()).length];
+    chat.say(words);
+    const told = (await memory()).length - blocks;
+    chat.answer("ok");
+    return { paths: server.requests.slice(before).map(({ path }) => path), told };
+  };
+  await say("What do we know about gardens here?");
+  server.policy.recall = "recall_paused";
+  // It was allowed a moment ago, so the first prompt still goes; the server's routes guard themselves.
+  assert.equal((await say(`${ROLLBACK_PROMPT} (1)`)).told, 0);
+  assert.deepEqual(await say(`${ROLLBACK_PROMPT} (2)`), { paths: ["/controls/check"], told: 0 });
+  server.policy.recall = null;
+  const { paths, told } = await say(`${ROLLBACK_PROMPT} (3)`);
+  assert.deepEqual([paths[0], paths.includes("/search"), told], ["/controls/check", true, 1]);
+  assert.ok(!(await say(`${ROLLBACK_PROMPT} (4)`)).paths.includes("/controls/check"));
 });
 
 test("a policy that could not be told is asked for again at the next prompt, and once told it is kept", async (t) => {
@@ -321,6 +350,34 @@ test("a refused token stops the asking for the session", async (t) => {
   chat.say(`${ROLLBACK_PROMPT} again`);
   await memory();
   assert.equal(server.requests.length, asked);
+});
+
+test("a refused token is read anew from its file or the settings before it ends the session", async (t) => {
+  const places: [name: string, write: (folder: string, token: string) => void][] = [
+    ["token file", (folder, token) => writeFileSync(join(folder, "token"), token)],
+    [
+      "user file",
+      (folder, token) => {
+        mkdirSync(join(folder, ".cline"), { recursive: true });
+        writeFileSync(join(folder, ".cline/palinode.json"), JSON.stringify({ token }));
+      },
+    ],
+  ];
+  for (const [name, write] of places) {
+    const { chat, memory, server, host, folder, restart } = await openScene(t, {
+      server: { token: "right" },
+      context: { session: undefined },
+    });
+    write(folder, "former");
+    const PALINODE_API_TOKEN_FILE = join(folder, "token");
+    const started = name === "token file" ? restart({ env: { PALINODE_API_TOKEN_FILE } }) : host;
+    await started.start();
+    write(folder, "right");
+    chat.say(ROLLBACK_PROMPT);
+    assert.equal((await memory(chat, started)).length, 2, name);
+    const tokens = server.requests.map(({ headers }) => headers.authorization);
+    assert.deepEqual([tokens[0], ...new Set(tokens.slice(1))], ["Bearer former", "Bearer right"], name);
+  }
 });
 
 const PROFILES: [profile: string, routes: string[]][] = [
