@@ -81,14 +81,10 @@ export async function drain(sender: Sender, ownSessionId: string): Promise<boole
 
 /** `lostAt`: when whoever had it under way was last heard of. */
 async function deliver(sender: Sender, claim: string, lostAt: number | undefined): Promise<Reason | undefined> {
-  const { state, client, now } = sender;
+  const { state, client } = sender;
   const item = readItem(state.read(claim));
   if (item === undefined) {
     state.rename(claim, `${unclaimed(claim)}.bad`);
-    return undefined;
-  }
-  if (now() - item.createdAt > MAX_AGE_MS) {
-    state.remove(claim);
     return undefined;
   }
   const sentAt = item.unknownSince ?? lostAt;

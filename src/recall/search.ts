@@ -123,9 +123,13 @@ function resolvedFinding({ text, count }: Resolution): Finding {
     : { channel: "search", memories: [resolvedMemory(text)] };
 }
 
+/** So short an id stands in other texts too. */
+const MIN_ID_CHARS = 8;
+
 /** A hit that is a block of ours, or what this very session was captured as, is no memory. */
 function isOwn({ snippet = "", content = "", metadata }: Hit, sessionId: string): boolean {
   const text = `${snippet}\n${content}`;
   if (text.includes(`<${FENCE}>`) && stripOurBlocks(text).trim() === "") return true;
-  return sessionId.length >= 8 && (text.includes(sessionId) || metadata.session_id === sessionId);
+  const isNamed = sessionId.length >= MIN_ID_CHARS && text.includes(sessionId);
+  return isNamed || (sessionId !== "" && metadata.session_id === sessionId);
 }

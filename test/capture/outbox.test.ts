@@ -4,6 +4,10 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { readItem } from "../../src/capture/item.ts";
+import { lookUp } from "../../src/capture/lookup.ts";
+import type { Client } from "../../src/server/client.ts";
+import { PalinodeError } from "../../src/server/failure.ts";
 import { commandOutput, createChat } from "../helpers/chat.ts";
 import { filesBelow, openScene, type Scene, until } from "../helpers/scene.ts";
 import type { WorkerHost } from "../helpers/worker-host.ts";
@@ -357,13 +361,21 @@ test("the tail of a session that goes on is left alone until nobody touched it f
   await scene.host.beforeModel(scene.chat.beforeModel());
   assert.equal(scene.server.sessions.length, 1);
   const tails = join(scene.stateDir, "tails");
-  const old = Date.now() / 1000 - 31 * 60;
-  utimesSync(join(tails, readdirSync(tails)[0] ?? ""), old, old);
+  const [tail = ""] = readdirSync(tails);
+  const untouchedFor = (minutes: number): void => {
+    const at = Date.now() / 1000 - minutes * 60;
+    utimesSync(join(tails, tail), at, at);
+  };
+  untouchedFor(29);
+  await oneMorePrompt(scene, laterSession(scene, "1796000000007_z"));
+  await scene.host.beforeModel(scene.chat.beforeModel());
+  assert.equal(scene.server.sessions.length, 1);
+  untouchedFor(31);
   await oneMorePrompt(scene, laterSession(scene, "1796000000008_z"));
   await until("the tail arrived", () => scene.server.sessions.length === 2);
 });
 
-test("queue files of any shape are set aside or dropped, and at most 200 and a week's are kept", async (t) => {
+test("queue files of any shape are set aside, and a capture of any age is tried", async (t) => {
   const scene = await openScene(t);
   const queue = join(scene.stateDir, "queue");
   mkdirSync(queue, { recursive: true });
@@ -378,7 +390,7 @@ test("queue files of any shape are set aside or dropped, and at most 200 and a w
     writeFileSync(join(queue, name), text);
   }
   await oneMorePrompt(scene, scene.host);
-  await until("the good one arrived", () => scene.server.sessions.length === 1);
+  await until("both good ones arrived", () => scene.server.sessions.length === 2);
   await until("none waits", () => queued(scene).every((name) => name.endsWith(".bad")));
   assert.deepEqual(scene.host.failures, []);
 });
@@ -410,6 +422,43 @@ test("one bad date in a queue file holds nobody up", async (t) => {
   await oneMorePrompt(scene, scene.host);
   await until("both good ones arrived", () => scene.server.sessions.length === 2);
   await until("the other is set aside", () => queued(scene).join() === "2-worse.json.bad");
+});
+
+test("what certainly never arrived is sent again without a look at what the server has", async (t) => {
+  for (const fault of [{ status: 429 }, { status: 401 }, { status: 403 }]) {
+    const scene = await openScene(t);
+    scene.server.fault("/session-end", fault);
+    await work(scene, PROMPTS.slice(0, 3));
+    await until("it waits", () => queued(scene).some((name) => name.endsWith(".json")));
+    const item = JSON.parse(readFileSync(join(scene.stateDir, "queue", queued(scene)[0] ?? ""), "utf8"));
+    assert.deepEqual([item.unknownSince, item.refusals], [undefined, 0], JSON.stringify(fault));
+  }
+  const away = await openScene(t);
+  await away.server.close();
+  await work(away, PROMPTS.slice(0, 3));
+  const item = JSON.parse(readFileSync(join(away.stateDir, "queue", queued(away)[0] ?? ""), "utf8"));
+  assert.equal(item.unknownSince, undefined);
+});
+
+test("what may have arrived about midnight is looked up under both days", async () => {
+  const files: string[] = [];
+  const client: Client = {
+    get: async (_, { file_path: file = "" }) => {
+      files.push(file);
+      throw new PalinodeError("/read", "bad-response", 404);
+    },
+    post: () => Promise.reject(new Error("not asked")),
+  };
+  const item = readItem(JSON.parse(itemText()));
+  assert.ok(item);
+  for (const at of ["2026-03-01T00:00:02Z", "2026-02-28T23:59:58Z"]) {
+    files.length = 0;
+    assert.deepEqual(await lookUp(client, item, Date.parse(at), { timeoutMs: 5000 }), { isStored: false });
+    assert.deepEqual(
+      files.filter((file) => file.startsWith("daily/")),
+      ["daily/2026-02-28.md", "daily/2026-03-01.md"],
+    );
+  }
 });
 
 test("the queue keeps to its bounds while the server is away", async (t) => {

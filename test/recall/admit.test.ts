@@ -194,6 +194,15 @@ test("of hits there are as many as wanted, one a file, and none that says what a
   assert.deepEqual([...visibleIn(ledger).keys].length, 2);
 });
 
+test("what shares nine words in ten says the same, what shares eight does not", () => {
+  const words = "one two three four five six seven eight nine ten".split(" ");
+  const shares = (count: number) => hit(`s${count}`, [...words.slice(0, count), "else"].join(" "));
+  const paths = (...hits: Memory[]) =>
+    admit(NOTHING, [finding("search", ...hits)], occasion(), CONFIG).shown.map(({ path }) => path);
+  assert.deepEqual(paths(hit("a", words.join(" ")), shares(10)), ["m/a.md"]);
+  assert.deepEqual(paths(hit("a", words.join(" ")), shares(8)), ["m/a.md", "m/s8.md"]);
+});
+
 test("what is alive in a session keeps to its budget, and the reason is said", () => {
   let injected = NOTHING;
   const config = { ...CONFIG, sessionMaxChars: 700 };

@@ -47,6 +47,17 @@ test("where the project stands comes after the core memories: at most three of e
   );
 });
 
+test("a line on where the project stands has 240 characters at most, and says that it was cut", async (t) => {
+  const file = `decisions/${"long-".repeat(30)}.md`;
+  const { chat, memory: recalled } = await openScene(t, {
+    server: { memories: [memory(file, "Decision", 3, "Decide ".repeat(100))] },
+  });
+  chat.say("ok");
+  const [line = ""] = ((await recalled())[0] ?? "").split("\n").filter((text) => text.startsWith("- [decisions/long"));
+  assert.equal(line.length, 240);
+  assert.ok(line.endsWith("… [cut]"), line);
+});
+
 test("a project that has nothing core starts with where it stands", async (t) => {
   const { chat, memory: recalled } = await openScene(t, { server: { memories: STANDING } });
   chat.say("ok");

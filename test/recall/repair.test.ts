@@ -253,6 +253,15 @@ test("the query, at most 500 characters, has no colours, stack frames, times, te
   assert.ok((huge?.query ?? "").length <= 500 && huge?.query.isWellFormed());
 });
 
+test("six lines that tell something are asked about, else the last three", () => {
+  const lines = (word: string): string =>
+    Array.from({ length: 9 }, (_, line) => `${word} ${"abcdefghi"[line]}`).join("\n");
+  const [telling] = failuresOf(commandOutput("make", lines("error:"), 2));
+  assert.equal(telling?.query, `make\n${lines("error:").split("\n").slice(0, 6).join("\n")}`);
+  const [silent] = failuresOf(commandOutput("make", lines("step"), 2));
+  assert.equal(silent?.query, "make\nstep g\nstep h\nstep i");
+});
+
 test("a secret that stands where a long output is cut is not sent in half", () => {
   for (let shift = 0; shift < 60; shift += 1) {
     const before = `Error: broken\n${"x".repeat(15_000)}${"y".repeat(4_990 + shift)}`;

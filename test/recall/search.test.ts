@@ -161,6 +161,68 @@ test("of many triggers two files are read and the others are named with their de
   assert.equal(text.match(/### Trigger fired: /g)?.length, 3);
 });
 
+test("twenty triggers are taken at most, each file once", async (t) => {
+  const { chat, memory, server } = await openScene(t, {
+    server: { memories: [] },
+    env: { PALINODE_HOOK_RECALL_MAX_CHARS: "8000" },
+  });
+  const files = ["a", "a", ...Array.from({ length: 25 }, (_, index) => `f${index}`)];
+  const fired = files.map((name) => ({ description: `About ${name}`, memory_file: `${name}.md`, score: 0.9 }));
+  server.fault("/check-triggers", { json: fired });
+  chat.say(ROLLBACK_PROMPT);
+  const [text = ""] = await memory();
+  assert.deepEqual(
+    [...text.matchAll(/### Trigger fired: (\S+)/g)].map(([, file]) => file),
+    ["a.md", ...Array.from({ length: 19 }, (_, index) => `f${index}.md`)],
+  );
+  assert.deepEqual(
+    server.calls("/read").map(({ query }) => query.file_path),
+    ["a.md", "f0.md"],
+  );
+});
+
+test("a trigger's file that begins with a byte order mark has no frontmatter either", async (t) => {
+  const { chat, memory, server } = await openScene(t, { server: { memories: [] } });
+  server.fault("/check-triggers", { json: [{ description: "About a", memory_file: "a.md", score: 0.9 }] });
+  server.fault("/read", { json: { file: "a.md", content: "\ufeff---\ntype: Insight\n---\nThe text itself" } });
+  chat.say(ROLLBACK_PROMPT);
+  assert.match((await memory())[0] ?? "", /### Trigger fired: a\.md\nThe text itself\n/);
+});
+
+for (const [sessionId, isOwn] of [
+  ["job-1", false],
+  ["job-0001", true],
+] as const)
+  test(`a text that has the session's id ${sessionId} in it is ${isOwn ? "the session's own" : "a memory"}`, async (t) => {
+    const { chat, memory, server } = await openScene(t, {
+      server: { memories: [] },
+      context: { session: { sessionId } },
+    });
+    const hits = [{ rel_path: "a.md", snippet: `What ${sessionId} is about`, raw_score: 0.9 }];
+    server.fault("/search", { json: hits });
+    chat.say(ROLLBACK_PROMPT);
+    assert.equal((await memory()).length, isOwn ? 0 : 1);
+  });
+
+test("what the server has as this session's is no memory, however short the session's id", async (t) => {
+  const { chat, memory, server } = await openScene(t, {
+    server: { memories: [] },
+    context: { session: { sessionId: "job-1" } },
+  });
+  const hit = (path: string, session_id: string) => ({
+    rel_path: path,
+    snippet: `words of ${path}`,
+    raw_score: 0.9,
+    metadata: { session_id },
+  });
+  server.fault("/search", { json: [hit("own.md", "job-1"), hit("other.md", "job-12")] });
+  chat.say(ROLLBACK_PROMPT);
+  assert.deepEqual(
+    [...((await memory())[0] ?? "").matchAll(/^- \[(.+?)\]/gm)].map(([, path]) => path),
+    ["other.md"],
+  );
+});
+
 test("a trigger whose file cannot be read is still named, since its cooldown has started", async (t) => {
   const { chat, memory } = await openScene(t, {
     server: { version: "0.13.0", memories: [], triggers: [{ description: ROLLBACK_PROMPT, memory_file: "gone.md" }] },
@@ -198,6 +260,24 @@ test("hits under the threshold are not shown, hits by keyword are shown as such,
     "- [b.md] (keyword match) by keyword",
     "- [insights/d.md] (keyword match) an old server",
   ]);
+});
+
+test("a match of exactly the threshold is shown, and no more rows are looked at than were asked for twice over", async (t) => {
+  const { chat, memory, server } = await openScene(t, {
+    server: { memories: [] },
+    env: { PALINODE_HOOK_RECALL_THRESHOLD: "0.6", PALINODE_HOOK_RECALL_MAX_RESULTS: "5" },
+  });
+  const rows = Array.from({ length: 81 }, (_, index) => ({
+    rel_path: `f${index}.md`,
+    snippet: `only ${index}`,
+    raw_score: [79, 80].includes(index) ? 0.6 : 0.599,
+  }));
+  server.fault("/search", { json: rows });
+  chat.say(ROLLBACK_PROMPT);
+  assert.deepEqual(
+    [...((await memory())[0] ?? "").matchAll(/^- \[(.+?)\]/gm)].map(([, path]) => path),
+    ["f79.md"],
+  );
 });
 
 test("an answer with `results` is read like a bare array", async (t) => {
