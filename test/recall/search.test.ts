@@ -193,7 +193,7 @@ for (const [sessionId, isOwn] of [
   ["job-1", false],
   ["job-0001", true],
 ] as const)
-  test(`a text that has the session's id ${sessionId} in it is ${isOwn ? "the session's own" : "a memory"}`, async (t) => {
+  test(`a text with the session's id ${sessionId} in it is ${isOwn ? "the session's own" : "a memory"}`, async (t) => {
     const { chat, memory, server } = await openScene(t, {
       server: { memories: [] },
       context: { session: { sessionId } },
@@ -262,7 +262,7 @@ test("hits under the threshold are not shown, hits by keyword are shown as such,
   ]);
 });
 
-test("a match of exactly the threshold is shown, and no more rows are looked at than were asked for twice over", async (t) => {
+test("a match of exactly the threshold is shown, and of all rows twice as many as wanted are looked at", async (t) => {
   const { chat, memory, server } = await openScene(t, {
     server: { memories: [] },
     env: { PALINODE_HOOK_RECALL_THRESHOLD: "0.6", PALINODE_HOOK_RECALL_MAX_RESULTS: "5" },
