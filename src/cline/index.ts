@@ -39,4 +39,6 @@ export {
   promptsOf,
   withoutThinking,
 } from "./prompt.ts";
+export { refusalOf } from "./refusals.ts";
+export { openingOf, opensWith, type Sentence } from "./sentences.ts";
 export { entriesOf, isFailed, type Outcome, workOf } from "./work.ts";

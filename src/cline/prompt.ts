@@ -5,6 +5,7 @@ import { asRecord, asText } from "../base/json.ts";
 import { dropPrivate, dropSpans, FENCE, stripOurBlocks } from "../base/markup.ts";
 import { clean, digestOf } from "../base/text.ts";
 import { type Message, partsOf, textsOf, toolCallsOf, toolResultsOf } from "./messages.ts";
+import { AHEAD_OF_PROMPTS, HOST_PROMPTS, openingOf, opensWith } from "./sentences.ts";
 
 /** Marks the messages that this plugin adds to a request. */
 export const INJECTED_KIND = "palinode-recall";
@@ -23,6 +24,10 @@ const HOST_TAGS = [
 
 const WRAPPED =
   /^\s*(?:<mode_notice>[^<]{0,400}<\/mode_notice>\s*)?<(?:user_input|user_command|user_message|task|feedback|answer)\b/;
+/** What stands ahead of the words themselves: a mode notice on either side of the envelope's opening. */
+const NOTICE = "(?:<mode_notice>[^<]{0,400}</mode_notice>\\s*)?";
+const OPENING = new RegExp(`^\\s*${NOTICE}(?:<user_(?:input|command|message)\\b[^<>]{0,400}>\\s*)?${NOTICE}`);
+const MAX_OPENING_CHARS = 2000;
 const LEFTOVER_ENVELOPE = /<\/?user_(?:input|command)\b[^<>]*>/g;
 const HOST_OPENING = /^\s*(?:<hook_context\b|\[SYSTEM\]|<environment_details>)/;
 
@@ -43,9 +48,10 @@ export function isPrompt(message: Message): boolean {
   const { kind, displayRole, userRunSpan } = asRecord(metadata);
   if (kind === INJECTED_KIND || kind === "compaction_summary") return false;
   const texts = textsOf(message);
-  if (texts.some((text) => WRAPPED.test(text))) return true;
+  const wrapped = texts.filter((text) => WRAPPED.test(text));
+  if (wrapped.length > 0) return !wrapped.every(isHosts);
   if (kind !== undefined || displayRole === "system" || userRunSpan === 0) return false;
-  if (texts.some((text) => HOST_OPENING.test(text)) || isOurBlock(texts)) return false;
+  if (texts.some((text) => HOST_OPENING.test(text) || isHosts(text)) || isOurBlock(texts)) return false;
   // Some codecs carry tool results in user messages; those are nobody's words.
   return !partsOf(message).some((part) => part.type === "tool-result" || part.type === "tool_result");
 }
@@ -88,7 +94,7 @@ export function promptKeys(transcript: readonly Message[]): Set<string> {
 export function bareWords(message: Message): string {
   const texts = textsOf(message);
   // Where one part is wrapped, those beside it are the host's: attachments, notices, reminders.
-  const wrapped = texts.filter((text) => WRAPPED.test(text));
+  const wrapped = texts.filter((text) => WRAPPED.test(text) && !isHosts(text));
   const spoken = wrapped.length > 0 ? wrapped : texts;
   // Basic compaction folds all prompts into one message, a part each: the newest is the last.
   const newest = asRecord(asRecord(message).metadata).kind === "compaction" ? spoken.slice(-1) : spoken;
@@ -126,7 +132,22 @@ export function promptKey(transcript: readonly Message[], index: number): string
 function unwrap(text: string): string {
   let words = stripOurBlocks(clean(stripVTControlCharacters(text)));
   for (const tag of HOST_TAGS) words = dropSpans(words, tag, false);
-  return openEnvelope(words).replace(LEFTOVER_ENVELOPE, "").trim();
+  return withoutHosts(openEnvelope(words).replace(LEFTOVER_ENVELOPE, "").trim());
+}
+
+/** Returns whether a text, in its envelope or bare, is a sentence of the host's. */
+function isHosts(text: string): boolean {
+  return opensWith(text.slice(0, MAX_OPENING_CHARS).replace(OPENING, ""), HOST_PROMPTS);
+}
+
+/** An automation's event stands behind its prompt. Source: @cline/core 0.0.86, cron-runner. */
+const TRIGGER_EVENT = "\n\nTrigger event:\n{";
+
+/** Returns the words without what the host wrote ahead of and behind them. */
+function withoutHosts(words: string): string {
+  const event = words.lastIndexOf(TRIGGER_EVENT);
+  const bare = event === -1 ? words : words.slice(0, event);
+  return bare.slice(openingOf(bare, AHEAD_OF_PROMPTS)?.length ?? 0).trim();
 }
 
 /** Returns what the envelope around the text holds; a tag inside is the person's own. */

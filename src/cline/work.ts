@@ -2,6 +2,7 @@
 // errors. Shared by captures and by the reading of past sessions; how it is worded is theirs.
 import { asRecord, asText } from "../base/json.ts";
 import { type Message, type ToolResult, textsOf, toolCallsOf, toolResultsOf } from "./messages.ts";
+import { refusalOf } from "./refusals.ts";
 
 /** One thing that a tool was asked for, and how it went. */
 export interface Outcome {
@@ -42,10 +43,11 @@ interface Entry {
   readonly isFailed: boolean;
 }
 
-/** Returns what was done in a transcript. Never throws. */
+/** Returns what was done in a transcript; a call that was refused did nothing. Never throws. */
 export function workOf(transcript: readonly Message[]): Work {
   const calls = new Map(transcript.flatMap(toolCallsOf).map((call) => [call.id, call]));
-  const works = transcript.flatMap(toolResultsOf).map((result) => {
+  const results = transcript.flatMap(toolResultsOf).filter((result) => refusalOf(result) === undefined);
+  const works = results.map((result) => {
     // The extension's results do not name their tool.
     const { name, input } = calls.get(result.id) ?? { name: result.name, input: undefined };
     return workIn(result, name, input);

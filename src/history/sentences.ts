@@ -2,10 +2,7 @@
 // has it. A `…` stands for anything; 3.89 is the last of the classic core, which JetBrains and CLI 1 and 2 run too.
 // Source: all release tags of github.com/cline/cline from v1.0.4 to v3.89.2, and v4.0.0 for the last row.
 
-/** An opening with all that may stand in it. */
-const MAX_OPENING_CHARS = 400;
-
-type Sentence = readonly [opening: string, since: string, until: string];
+import type { Sentence } from "../cline/index.ts";
 
 /** Ahead of a person's words, which stand in a tag right behind it; a part of its own. */
 export const AHEAD_OF_WORDS: readonly Sentence[] = [
@@ -163,49 +160,3 @@ export const REFUSALS: readonly Sentence[] = [
   ["Command execution blocked by CLINE_COMMAND_PERMISSIONS:", "3.48.0", "3.89"],
   ["Access to … is blocked by the .clineignore file settings.", "3.3.0", "3.89"],
 ];
-
-/** The same of the CLI and SDK, with the version of the CLI that was looked at: what stood there before has no end. */
-export const SDK_REFUSALS: readonly Sentence[] = [
-  ["This tool call was rejected by the user and not executed.", "3.0.65", ""],
-  ["User rejected the tool call", "3.0.65", ""],
-  ["User denied the tool execution", "3.0.65", ""],
-  ["The user denied this edit.", "3.0.65", ""],
-  ["Denied by ", "3.0.65", ""],
-  ["Permission request was cancelled", "3.0.65", ""],
-  ["Permission request failed", "3.0.65", ""],
-  ["Unknown permission option:", "3.0.65", ""],
-  ["Tool execution was cancelled because the user sent a follow-up message.", "3.0.65", ""],
-  ["Tool execution is disabled for provider", "3.0.65", ""],
-  ["Tool approval ", "3.0.65", ""],
-  ["Hub shutting down before approval was resolved.", "3.0.65", ""],
-  ["No Cline Hub webview is attached to this session.", "3.0.65", ""],
-  ["Cline Hub webview disconnected before approval was resolved.", "3.0.65", ""],
-  ["Desktop tool approval IPC is not", "3.0.65", ""],
-  ["Tool was not executed", "3.0.65", ""],
-  ['Tool "…" requires approval', "3.0.65", ""],
-  ['Tool "…" approval request failed', "3.0.65", ""],
-  ['Tool "…" was not approved', "3.0.58", "3.0.58"],
-  ['Tool "…" is disabled by policy', "3.0.65", ""],
-  ["Tool … was blocked by a runtime hook", "3.0.65", ""],
-  ["Command not executed:", "3.0.65", ""],
-];
-
-const patterns = new Map<readonly Sentence[], RegExp>();
-
-/** Returns whether a text, after white space, opens with one of the sentences. */
-export function opensWith(text: string, sentences: readonly Sentence[]): boolean {
-  const pattern = patterns.get(sentences) ?? patternOf(sentences);
-  patterns.set(sentences, pattern);
-  return pattern.test(text);
-}
-
-/** Returns the sentence, one without a `…`, that a text opens with after white space, or undefined. */
-export function openingOf(text: string, sentences: readonly Sentence[]): string | undefined {
-  const start = text.slice(0, MAX_OPENING_CHARS).trimStart();
-  return sentences.find(([opening]) => start.startsWith(opening))?.[0];
-}
-
-function patternOf(sentences: readonly Sentence[]): RegExp {
-  const openings = sentences.map(([opening]) => opening.replace(/[[\](){}.*+?^$|\\]/g, "\\$&"));
-  return new RegExp(`^\\s*(?:${openings.join("|").replaceAll("…", `[^]{0,${MAX_OPENING_CHARS}}?`)})`);
-}

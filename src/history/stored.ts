@@ -3,9 +3,9 @@
 // of it is a person's words is decided by `words`.
 // Source: recordings/sessions; the extension's core/prompts/responses.ts and core/assistant-message.
 import { asRecord, asText, textOf } from "../base/json.ts";
-import { type Message, partsOf, textsOf, withoutThinking } from "../cline/index.ts";
-import { refusalOf } from "./refusals.ts";
-import { FAILURES, opensWith, RESULT_PARTS } from "./sentences.ts";
+import { type Message, opensWith, partsOf, textsOf, withoutThinking } from "../cline/index.ts";
+import { storedRefusalOf } from "./refusals.ts";
+import { FAILURES, RESULT_PARTS } from "./sentences.ts";
 import { feedbackIn, isHostPart, replyIn, wordsIn } from "./words.ts";
 
 /** Tools that carry what the assistant says to the person, and the argument it is in. */
@@ -101,7 +101,7 @@ function withError(output: unknown, error: string | undefined): unknown {
 
 function resultPart(toolCallId: unknown, toolName: unknown, output: unknown, isMarked = false): Part {
   const text = textOf(output).replace(RESULT, "");
-  const refusal = refusalOf(text || output, isMarked);
+  const refusal = storedRefusalOf(text || output, isMarked);
   const isError = isMarked || refusal !== undefined || opensWith(text, FAILURES);
   return { type: "tool-result", toolCallId, toolName, output, isError, refusal };
 }

@@ -3,7 +3,7 @@
 // nothing.
 import { parseJson } from "../base/json.ts";
 import { dropSpans } from "../base/markup.ts";
-import { textsOf } from "../cline/index.ts";
+import { openingOf, opensWith, textsOf } from "../cline/index.ts";
 import {
   AHEAD_OF_QUOTES,
   AHEAD_OF_REPLIES,
@@ -11,8 +11,6 @@ import {
   HOST_PARTS,
   MENTIONED,
   NO_WORDS,
-  openingOf,
-  opensWith,
   RESUMPTIONS,
   STILL_RUNNING,
 } from "./sentences.ts";

@@ -3,7 +3,7 @@
 import { asRecord, asText } from "../base/json.ts";
 import { stripOurBlocks } from "../base/markup.ts";
 import { clip, clipStart, digestOf, oneLine } from "../base/text.ts";
-import { entriesOf, type Message, type ToolResult, toolCallsOf, toolResultsOf } from "../cline/index.ts";
+import { entriesOf, type Message, refusalOf, type ToolResult, toolCallsOf, toolResultsOf } from "../cline/index.ts";
 import { redacted } from "../server/index.ts";
 
 /** A command or tool that failed. */
@@ -61,7 +61,8 @@ export function failuresIn(transcript: readonly Message[]): Failure[] {
   const answered = transcript.findLastIndex((message) => asRecord(message).role === "assistant");
   const recent = transcript.slice(answered + 1);
   // Our own tools say what is wrong themselves, and would ask the same server.
-  const results = recent.flatMap(toolResultsOf).filter((result) => !result.name.includes("palinode_"));
+  const isOurs = ({ name }: ToolResult) => name.includes("palinode_");
+  const results = recent.flatMap(toolResultsOf).filter((each) => !isOurs(each) && refusalOf(each) === undefined);
   if (results.length === 0) return [];
   const calls = new Map(toolCallsOf(transcript[answered] ?? {}).map((call) => [call.id, call.input]));
   const failures = results.flatMap((result) => failedParts(result, calls.get(result.id))).map(toFailure);

@@ -136,6 +136,50 @@ test("isPrompt refuses what the host and this plugin add", () => {
   assert.deepEqual(added.filter(isPrompt), []);
 });
 
+const NOTICE = "<mode_notice>The user switched from plan mode to act mode before sending this message.</mode_notice>";
+
+test("isPrompt refuses the host's own sentences, in the envelope of a prompt and bare", () => {
+  const sentences = [
+    "The user approved switching to act mode. Continue with the approved plan now.",
+    "[TASK RESUMPTION] Please continue where you left off.",
+    "System-delivered teammate async run updates:\n- run_00001 (scout) -> completed",
+    "Stopped after 6/6 consecutive mistakes (tool_execution_failed) at iteration 7.",
+    "Detected 3 consecutive identical calls to `read_files`; consider trying a different approach.",
+    "mistake_limit_reached: retry with a different approach, validate tool parameters before calls",
+    "Your previous response was cut off because it reached the model's output-token limit before finishing.",
+    "[MAILBOX] You have 2 unread message(s):\n--- Message from a",
+    "This is an automatic recovery of interrupted team run run_1. The previous process stopped",
+  ];
+  for (const sentence of sentences)
+    for (const text of [
+      sentence,
+      `<user_input mode="act">${sentence}</user_input>`,
+      `<user_input mode="act">${NOTICE}\n${sentence}</user_input>`,
+      `${NOTICE}\n<user_input mode="act">${sentence}</user_input>`,
+    ])
+      assert.equal(isPrompt(user(text)), false, text);
+});
+
+test("bareWords leaves out what the host puts ahead of a person's words and behind them", () => {
+  const said = (text: string) => bareWords(user(`<user_input mode="act">${text}</user_input>`));
+  assert.equal(said("spawn a team of agents for the following task: tidy the docs"), "tidy the docs");
+  assert.equal(said("mistake_limit_reached: look into the log first"), "look into the log first");
+  assert.equal(said(`Check the build\n\nTrigger event:\n{\n  "eventId": "e1"\n}`), "Check the build");
+  assert.equal(said(`${NOTICE}\nship it`), "ship it");
+  assert.equal(said("What does [TASK RESUMPTION] mean?"), "What does [TASK RESUMPTION] mean?");
+});
+
+test("of a folded message the newest part that a person wrote counts", () => {
+  const parts = ["fix the login", "The user approved switching to act mode. Continue with the approved plan now."];
+  const message: Message = {
+    role: "user",
+    content: parts.map((text) => ({ type: "text", text: `<user_input mode="act">${text}</user_input>` })),
+    metadata: { kind: "compaction" },
+  };
+  assert.equal(isPrompt(message), true);
+  assert.equal(bareWords(message), "fix the login");
+});
+
 test("isPrompt takes what a person wrote, steering and bare strings too", () => {
   const written: Message[] = [
     user('<user_input mode="act">go</user_input>'),

@@ -12,6 +12,25 @@ const PATCH =
   "*** Begin Patch\r\n*** Add File: new.ts\r\n+x\r\n*** Update File: a b.ts\r\n*** Move to: c.ts\r\n@@\n" +
   "*** Delete File: old.ts\n*** End Patch";
 
+test("a call that was refused is neither work nor a failure", () => {
+  const error = "This tool call was rejected by the user and not executed. -- NOT a tool or system failure.";
+  const call = (id: string, toolName: string, input: unknown) => ({
+    role: "assistant",
+    content: [{ type: "tool-call", toolCallId: id, toolName, input }],
+  });
+  const result = (id: string, toolName: string) => ({
+    role: "tool",
+    content: [{ type: "tool-result", toolCallId: id, toolName, output: { error }, isError: true }],
+  });
+  const transcript: Message[] = [
+    call("1", "run_commands", { commands: ["rm -rf build"] }),
+    result("1", "run_commands"),
+    call("2", "editor", { path: "a.ts" }),
+    result("2", "editor"),
+  ];
+  assert.deepEqual(workOf(transcript), { outcomes: [], read: [], edited: [], errors: [] });
+});
+
 test("commands have the exit code that their entry, or a text, says", () => {
   const entries = [
     { query: "ok", result: "", success: true },

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import test, { type TestContext } from "node:test";
 import { bareWords } from "../../src/cline/prompt.ts";
+import * as hostSentences from "../../src/cline/sentences.ts";
 import { findSessions } from "../../src/history/find.ts";
 import { readSession } from "../../src/history/read.ts";
 import * as sentences from "../../src/history/sentences.ts";
@@ -281,13 +282,13 @@ test("a title says nothing of what stands below", () => {
 });
 
 test("each sentence has the versions that it was in, and each table knows its own", () => {
-  for (const table of Object.values(sentences).filter(Array.isArray))
+  for (const table of [...Object.values(sentences), ...Object.values(hostSentences)].filter(Array.isArray))
     for (const [opening, since, until] of table) {
       assert.match(since, /^\d+\.\d+\.\d+$/, opening);
       assert.match(until, /^(?:\d+\.\d+(?:\.\d+)?)?$/, opening);
-      assert.equal(sentences.opensWith(`\n ${opening.replaceAll("…", "anything")} and more`, table), true, opening);
+      assert.equal(hostSentences.opensWith(`\n ${opening.replaceAll("…", "anything")} and more`, table), true, opening);
     }
-  assert.equal(sentences.opensWith("Tool use is fun", sentences.REFUSALS), false);
+  assert.equal(hostSentences.opensWith("Tool use is fun", sentences.REFUSALS), false);
 });
 
 function part(text: string) {

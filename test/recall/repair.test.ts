@@ -253,6 +253,27 @@ test("the query, at most 500 characters, has no colours, stack frames, times, te
   assert.ok((huge?.query ?? "").length <= 500 && huge?.query.isWellFormed());
 });
 
+const REFUSALS = [
+  "This tool call was rejected by the user and not executed. -- NOT a tool or system failure. Clarify with user.",
+  "any client's own reason -- NOT a tool or system failure. Clarify with user before proceeding.",
+  "User rejected the tool call",
+  'Tool "run_commands" was not approved',
+  "Command not executed: npm test can modify files, and file modifications are blocked in plan mode.",
+];
+
+test("a call that was refused is no failure, in a running session and in one that was read again", async (t) => {
+  for (const error of REFUSALS)
+    for (const output of [{ error }, JSON.stringify({ error }), error])
+      assert.deepEqual(failuresOf(output, { input: { commands: [COMMAND] }, isError: true }), [], error);
+  const { chat, memory, server } = await openScene(t, SCENE);
+  chat.say("Run the tests");
+  await memory();
+  const asked = server.calls("/search").length;
+  chat.tool("run_commands", { commands: [COMMAND] }, { error: REFUSALS[0] }, true);
+  await memory();
+  assert.equal(server.calls("/search").length, asked);
+});
+
 test("six lines that tell something are asked about, else the last three", () => {
   const lines = (word: string): string =>
     Array.from({ length: 9 }, (_, line) => `${word} ${"abcdefghi"[line]}`).join("\n");
