@@ -2,7 +2,7 @@
 // rejects, or outlives its deadline.
 import { asRecord, asText } from "./base/json.ts";
 import { within } from "./base/time.ts";
-import { readHookCall } from "./cline/index.ts";
+import { type HookCall, isToldNothing, readHookCall, toolName } from "./cline/index.ts";
 import { commandDescription, createTools, RULE, slashCommand, type Tool } from "./desk/index.ts";
 import { Roster, type Session } from "./session/index.ts";
 import { isActive, type PalinodeOptions, readConfig } from "./settings/index.ts";
@@ -25,14 +25,22 @@ interface AgentParts {
 }
 
 export interface PalinodeHooks {
-  /** Returns the request's messages with memory among them, or undefined. Nothing else is ever returned. */
-  beforeModel<Message>(context: BeforeModelContext<Message>): Promise<{ messages: Message[] } | undefined>;
+  /**
+   * Returns the request's messages with memory among them; for sub-agents and teammates the request's tools without
+   * ours; or undefined. Nothing else is ever returned.
+   */
+  beforeModel<Message, Tool>(context: BeforeModelContext<Message, Tool>): Promise<Change<Message, Tool> | undefined>;
   afterRun(context: unknown): Promise<void>;
 }
 
-/** The slice of the host's context that says which kind of messages is returned. It is not trusted to be like that. */
-interface BeforeModelContext<Message> {
-  readonly request?: { readonly messages?: readonly Message[] };
+/** The slice of the host's context that says of which kind what is returned is. It is not trusted to be like that. */
+interface BeforeModelContext<Message, Tool> {
+  readonly request?: { readonly messages?: readonly Message[]; readonly tools?: readonly Tool[] };
+}
+
+interface Change<Message, Tool> {
+  readonly messages?: Message[];
+  readonly tools?: Tool[];
 }
 
 /**
@@ -55,7 +63,7 @@ export function createPalinodePlugin(options: PalinodeOptions = {}): PalinodePlu
         const session = roster.startSession({}, asText(asRecord(api).agentId));
         return { hooks, tools: toolsOf(session) };
       }
-      const session = roster.startSession(ctx, undefined, takesTools);
+      const session = roster.startSession(ctx, undefined, takesTools && !isToldNothing(ctx));
       const openDesk = () => ({ session, read: readConfig(options, process.env, session.cwd) });
       contribute(asRecord(api), toolsOf(session), {
         description: commandDescription(session, Object.keys(SESSION_VERBS)),
@@ -73,13 +81,15 @@ function toolsOf(session: Session): Tool[] {
   return session.config.tools ? createTools(session) : [];
 }
 
-async function addMemory<Message>(
+async function addMemory<Message, Tool>(
   roster: Roster,
-  payload: BeforeModelContext<Message>,
-): Promise<{ messages: Message[] } | undefined> {
+  payload: BeforeModelContext<Message, Tool>,
+): Promise<Change<Message, Tool> | undefined> {
   const call = readHookCall(payload);
-  if (!call?.request || !call.isRoot) return undefined;
+  if (!call?.request) return undefined;
   const conversation = roster.conversationFor(call);
+  if (!call.isRoot) return withoutOurTools(call) as Change<Message, Tool> | undefined;
+  if (conversation === undefined) return undefined;
   conversation.session.failures.inRow = 0;
   if (!isActive(conversation.session.config)) return undefined;
   const messages = await conversation.beforeModel(call);
@@ -87,10 +97,17 @@ async function addMemory<Message>(
   return messages === undefined ? undefined : { messages: messages as Message[] };
 }
 
+/** The host hands a session's tools to its sub-agents and teammates too: what they do is no business of memory. */
+function withoutOurTools({ tools }: HookCall): { tools: unknown[] } | undefined {
+  const others = tools.filter((tool) => !toolName(tool).startsWith("palinode_"));
+  return others.length < tools.length ? { tools: others } : undefined;
+}
+
 async function capture(roster: Roster, payload: unknown): Promise<void> {
   const call = readHookCall(payload);
-  if (!call?.isRoot) return;
+  if (!call) return;
   const conversation = roster.conversationFor(call);
+  if (conversation === undefined) return;
   await within(conversation.afterRun(call), conversation.session.config.hookDeadlineMs);
 }
 

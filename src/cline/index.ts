@@ -15,6 +15,7 @@ export {
 export {
   createdAtOf,
   type HookCall,
+  isToldNothing,
   type Message,
   modelOf,
   partsOf,
@@ -24,6 +25,7 @@ export {
   type ToolResult,
   textsOf,
   toolCallsOf,
+  toolName,
   toolResultsOf,
 } from "./messages.ts";
 export {

@@ -19,12 +19,16 @@ export interface HookCall {
   /** The conversation's own id, else the agent's. */
   readonly conversationId: string;
   readonly agentId: string | undefined;
-  /** False for sub-agents, which share the plugin instance. */
+  /** The session that the host names: before each model call of its Core, nowhere else. */
+  readonly sessionId: string | undefined;
+  /** False for sub-agents and teammates, which share the plugin instance; after a run teammates cannot be told. */
   readonly isRoot: boolean;
   /** The whole transcript. */
   readonly transcript: readonly Message[];
   /** What will be sent: the transcript, or a compacted projection of it. Absent outside `beforeModel`. */
   readonly request?: readonly Message[];
+  /** The tools that the model is offered; none outside `beforeModel`. */
+  readonly tools: readonly unknown[];
 }
 
 interface Logger {
@@ -58,17 +62,43 @@ export interface ToolResult {
 export function readHookCall(payload: unknown): HookCall | undefined {
   const { snapshot, request, result } = asRecord(payload);
   const { conversationId, agentId, parentAgentId, messages } = asRecord(snapshot);
-  const sent = asRecord(request).messages;
+  const { messages: sent, options, tools: offered } = asRecord(request);
+  const tools = Array.isArray(offered) ? offered : [];
   const lists = [messages, sent, asRecord(result).messages].filter(Array.isArray);
   const transcript = lists.find((list) => list.length > 0) ?? lists[0];
   if (!transcript) return undefined;
   return {
     conversationId: asText(conversationId) ?? asText(agentId) ?? "",
     agentId: asText(agentId),
-    isRoot: parentAgentId === undefined || parentAgentId === null || parentAgentId === "",
+    sessionId: asText(asRecord(asRecord(options).metadata).sessionId),
+    isRoot: [undefined, null, ""].includes(parentAgentId as string) && !isTeammate(tools),
     transcript,
     ...(Array.isArray(sent) ? { request: sent } : {}),
+    tools,
   };
+}
+
+/** Returns the name of a tool that a model is offered; "" where it has none. */
+export function toolName(tool: unknown): string {
+  return textOf(asRecord(tool).name);
+}
+
+/**
+ * A teammate has no parent, and the session of its lead. It has the team's tools but the one that only a lead has.
+ * Source: the real CLI 3.0.65 and SDK 0.0.86 (`includeSpawnTool: false`).
+ */
+function isTeammate(tools: readonly unknown[]): boolean {
+  const names = tools.map(toolName).filter((name) => name.startsWith("team_"));
+  return names.length > 0 && !names.includes("team_spawn_teammate");
+}
+
+/**
+ * Returns whether `setup` is for an agent that another one started, or for a process that runs commands alone: those
+ * are told of no session, under the keys that a session has. Source: the real CLI 3.0.65 and SDK 0.0.86.
+ */
+export function isToldNothing(ctx: unknown): boolean {
+  const context = asRecord(ctx);
+  return Object.hasOwn(context, "session") && Object.values(context).every((value) => value === undefined);
 }
 
 /** Returns what `setup` was told. `workspaceInfo.associatedRemoteUrls` entries read `origin: URL`. */

@@ -6,6 +6,7 @@ import { createSession, newSurroundings, prefetch, type Session } from "./sessio
 
 const MAX_CONVERSATIONS = 64;
 const MAX_SESSIONS = 64;
+const MAX_DELEGATES = 256;
 
 /** The newest 64 sessions and conversations of one plugin object. Creating it does no I/O. */
 export class Roster {
@@ -13,6 +14,8 @@ export class Roster {
   readonly #conversations = new Map<string, Conversation>();
   readonly #sessions: Session[] = [];
   readonly #surroundings = newSurroundings();
+  /** Conversations of sub-agents and teammates: after a run nothing else tells them from the user's. */
+  readonly #delegates = new Set<string>();
 
   constructor(options: PalinodeOptions) {
     this.#options = options;
@@ -37,10 +40,13 @@ export class Roster {
     return session;
   }
 
-  /** Returns the conversation that a hook was called for, and starts it when it is new. */
-  conversationFor(call: HookCall): Conversation {
+  /** Returns the user's conversation that a hook was called for, started when it is new; undefined for any other. */
+  conversationFor(call: HookCall): Conversation | undefined {
     const id = call.conversationId;
+    if (!call.isRoot) this.#noteDelegate(id);
+    if (!call.isRoot || this.#delegates.has(id)) return undefined;
     const conversation = this.#conversations.get(id) ?? this.#startConversation(call);
+    if (conversation === undefined) return undefined;
     // The latest stays longest: a Map keeps its order of insertion.
     this.#conversations.delete(id);
     this.#conversations.set(id, conversation);
@@ -50,6 +56,13 @@ export class Roster {
       this.#conversations.delete(oldest);
     }
     return conversation;
+  }
+
+  #noteDelegate(id: string): void {
+    if (id === "") return;
+    this.#delegates.add(id);
+    const oldest = this.#delegates.values().next().value;
+    if (this.#delegates.size > MAX_DELEGATES && oldest !== undefined) this.#delegates.delete(oldest);
   }
 
   #add(session: Session): void {
@@ -70,23 +83,39 @@ export class Roster {
     await Promise.allSettled(ending.map((conversation) => conversation.dispose()));
   }
 
+  #startConversation(call: HookCall): Conversation | undefined {
+    const keys = promptKeys(call.transcript);
+    const knows = (session: Session): boolean => session.record.asked.some((key) => keys.has(key));
+    const session = call.sessionId === undefined ? this.#sessionBy(call, knows) : this.#sessionNamed(call.sessionId);
+    if (session === undefined) return undefined;
+    // A conversation that shares nothing with its session's record must not overwrite it.
+    return new Conversation(call.conversationId, session, !session.isClaimed || knows(session));
+  }
+
+  /** Where several were set up and none of this name, it may be anybody's. */
+  #sessionNamed(sessionId: string): Session | undefined {
+    const sessions = this.#sessions;
+    if (sessions.length === 0) return this.startSession({ session: { sessionId } });
+    return sessions.find(({ id }) => id === sessionId) ?? (sessions.length === 1 ? sessions[0] : undefined);
+  }
+
   /**
-   * Hooks are not told their session. It is the one that was set up for this agent, else the newest that has no
+   * Where a hook is not told its session, it is the one that was set up for this agent, else the newest that has no
    * conversation yet (a host sets a session up just before its first run), else the one that knows these prompts.
    */
-  #startConversation({ conversationId, agentId, transcript }: HookCall): Conversation {
-    const keys = promptKeys(transcript);
-    const knows = (session: Session): boolean => session.record.asked.some((key) => keys.has(key));
+  #sessionBy({ agentId, request }: HookCall, knows: (session: Session) => boolean): Session | undefined {
     const isFree = (session: Session): boolean => session.agentId === undefined && !session.isClaimed;
     const sessions = this.#sessions;
-    const session =
-      sessions.find((each) => each.agentId !== undefined && each.agentId === agentId) ??
+    const known = sessions.find((each) => each.agentId !== undefined && each.agentId === agentId);
+    // After a run without a model call only its prompts tell whose it was.
+    if (known === undefined && request === undefined && sessions.length > 1) return sessions.findLast(knows);
+    return (
+      known ??
       sessions.findLast((each) => isFree(each) && each.id !== undefined) ??
       sessions.findLast(knows) ??
       sessions.findLast(isFree) ??
       sessions.at(-1) ??
-      this.startSession({});
-    // A conversation that shares nothing with its session's record must not overwrite it.
-    return new Conversation(conversationId, session, !session.isClaimed || knows(session));
+      this.startSession({})
+    );
   }
 }
