@@ -58,6 +58,8 @@ export interface Sandbox {
 /** What `sdk-driver.mjs` reports of its last session. */
 export interface Driven {
   sessionId?: string;
+  /** Of sessions that ran at the same time. */
+  sessionIds?: string[];
   answers: string[];
 }
 

@@ -1,6 +1,6 @@
 // A host built with the real SDK: starts a session for each way in `how`, sends it the prompts in turn, and prints one
 // line of JSON. It runs under the cached Node, outside the test process, because a host has a home folder of its own.
-//   node sdk-driver.mjs '{ "sdk", "how", "plugin"?, "model", "prompts", "compaction"?, "contextWindow"? }'
+//   node sdk-driver.mjs '{ "sdk", "how", "plugin"?, "model", "prompts", "compaction"?, "contextWindow"?, "team"?, "folders"? }'
 import { spawnSync } from "node:child_process";
 import { pathToFileURL } from "node:url";
 
@@ -11,7 +11,7 @@ const { Agent, ClineCore } = sdk;
 const PROVIDER = { providerId: "openai-compatible", modelId: "scripted", apiKey: "not-a-real-key", baseUrl: job.model };
 const SYSTEM = "You are a terse assistant.";
 
-const kinds = { agent: runAgent, agentAlone: runAgent };
+const kinds = { agent: runAgent, agentAlone: runAgent, parallel: runParallel };
 let result;
 for (const how of [job.how].flat()) result = await (kinds[how] ?? runCore)(how);
 console.log(JSON.stringify(result));
@@ -22,18 +22,44 @@ async function loadPlugin() {
   return (await import(pathToFileURL(job.plugin).href)).default;
 }
 
-async function runCore(how) {
-  const config = {
+function settings(folder = process.cwd()) {
+  return {
     ...PROVIDER,
-    cwd: process.cwd(),
-    workspaceRoot: process.cwd(),
+    cwd: folder,
+    workspaceRoot: folder,
     mode: "act",
     systemPrompt: SYSTEM,
     enableTools: true,
     enableSpawnAgent: false,
-    enableAgentTeams: false,
+    enableAgentTeams: job.team === true,
     ...modelLimits(),
   };
+}
+
+/** A session for each prompt, in a folder of its own, all at once, beside a plugin that takes its time to set up. */
+async function runParallel() {
+  const slow = {
+    name: "slow",
+    manifest: { capabilities: ["hooks"] },
+    hooks: { afterRun: () => undefined },
+    setup: () => new Promise((resolve) => setTimeout(resolve, 200)),
+  };
+  const extensions = [await loadPlugin(), slow];
+  const cline = await ClineCore.create({ clientName: "palinode-e2e", backendMode: "local" });
+  const sessions = job.prompts.map(async (prompt, index) => {
+    const config = { ...settings(job.folders[index]), extensions };
+    const { sessionId } = await cline.start({ config, source: "core", interactive: true });
+    await cline.send({ sessionId, prompt });
+    await cline.stop(sessionId);
+    return sessionId;
+  });
+  const sessionIds = await Promise.all(sessions);
+  await cline.dispose();
+  return { sessionIds, answers: [] };
+}
+
+async function runCore(how) {
+  const config = settings();
   const input = { config, source: "core", interactive: true };
   // The ways to hand a plugin over; for "dropIn" nothing is said, nor for "none", which is there to compare with.
   if (how === "extensions") config.extensions = [await loadPlugin()];

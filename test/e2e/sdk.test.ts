@@ -1,11 +1,11 @@
 // The ways an SDK host can be given the plugin, each on the real SDK.
 import assert from "node:assert/strict";
-import { copyFileSync } from "node:fs";
+import { copyFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { PLUGIN } from "./cline.ts";
 import type { Recorded } from "./model-server.ts";
 import { assertChain, assertRemembered, count, DIGEST, memoryMessages, systemAndTools } from "./requests.ts";
-import { CORE, e2e, PROMPTS, RETRIES, ROLLBACK, type Scene, visit } from "./scene.ts";
+import { arrange, CORE, e2e, PROMPTS, RETRIES, ROLLBACK, type Scene, visit } from "./scene.ts";
 
 const TWO_PROMPTS = [PROMPTS.rollback, PROMPTS.retries];
 /** Three model calls for the first prompt (two tools, one answer), one for the second. */
@@ -67,3 +67,44 @@ e2e("config.pluginPaths alone loads nothing in SDK 0.0.86", async (t, parts) => 
   const [requests] = await drive(await visit(t, parts), "configPluginPaths");
   assert.deepEqual(requests!.flatMap(memoryMessages), []);
 });
+
+e2e("sessions that start at the same time are captured each under its own id and project", async (t, parts) => {
+  const scene = await arrange(t, parts);
+  scene.sandbox.env.PALINODE_HOOK_MIN_MESSAGES = "1";
+  const names = ["wombat", "quokka", "bandicoot"];
+  const folders = names.map((name) => join(scene.sandbox.home, name));
+  for (const folder of folders) mkdirSync(folder);
+  const prompts = names.map((name) => `Where does the ${name} exporter keep its files?`);
+  const job = { how: "parallel", plugin: PLUGIN, model: scene.model.url, prompts, folders };
+  const { sessionIds = [] } = await scene.sandbox.drive(job);
+  const captures = Object.entries(scene.palinode.files("projects")).map(([file, text]) => ({ file, text }));
+  assert.equal(captures.length, names.length, JSON.stringify(captures, null, 1));
+  for (const [index, name] of names.entries()) {
+    const own = captures.filter(({ text }) => text.includes(`the ${name} exporter`));
+    assert.equal(own.length, 1, name);
+    assert.ok(own[0]!.text.includes(sessionIds[index]!), own[0]!.text);
+    assert.match(own[0]!.file, new RegExp(`-${name}-`));
+  }
+});
+
+for (const how of ["extensions", "localRuntime"])
+  e2e(`a teammate by ${how} has no memory, no tools of ours, and is in no capture`, async (t, parts) => {
+    const scene = await arrange(t, parts);
+    scene.sandbox.env.PALINODE_HOOK_MIN_MESSAGES = "1";
+    const task = `Scout: ${PROMPTS.retries}`;
+    const spawn = '⟦team_spawn_teammate {"agentId":"scout","rolePrompt":"You scout."}⟧';
+    const run = `⟦team_run_task ${JSON.stringify({ agentId: "scout", task, runMode: "sync" })}⟧`;
+    const prompts = [`${PROMPTS.rollback} ${spawn} ${run}`];
+    const job = { how, plugin: PLUGIN, model: scene.model.url, prompts, team: true };
+    const requests = await scene.during(() => scene.sandbox.drive(job));
+    const isMate = ({ json }: Recorded) =>
+      !json.tools?.some(({ function: { name } }) => name === "team_spawn_teammate");
+    const [mates, leads] = [requests.filter(isMate), requests.filter((request) => !isMate(request))];
+    assert.ok(mates.length > 0 && leads.length > 0, `${mates.length} and ${leads.length} requests`);
+    assert.deepEqual(mates.flatMap(memoryMessages), []);
+    assert.ok(!JSON.stringify(mates.flatMap(({ json }) => json.tools ?? [])).includes("palinode_"));
+    for (const lead of leads) assertRemembered(lead, ROLLBACK);
+    const captures = Object.values(scene.palinode.files("projects"));
+    assert.equal(captures.length, 1, JSON.stringify(captures));
+    assert.ok(!/Topic: Scout|- Scout:/.test(captures[0]!), captures[0]);
+  });
