@@ -1,6 +1,6 @@
 // What of a session outlives its process: the ledger to replay, the prompts that were asked, how much was captured, and
 // the last word of each channel. How its rows are read is the work of `rows`.
-import { asRecord } from "../base/json.ts";
+import { asRecord, asText } from "../base/json.ts";
 import { fileStem, type State } from "../base/store.ts";
 import type { Ledger, Memory, Repaired } from "../recall/index.ts";
 import type { SettingNote } from "../settings/index.ts";
@@ -23,6 +23,8 @@ const MAX_ASKED = 500;
 export interface SessionRecord {
   /** Where the session works: how commands without a session find it. */
   cwd: string | undefined;
+  /** The project that the folder was of: it may be gone when the session goes on. */
+  project?: string;
   isPrimed: boolean;
   asked: string[];
   ledger: Ledger;
@@ -65,8 +67,10 @@ export function newRecord(cwd: string | undefined): SessionRecord {
 /** Returns what is known of a session, or an empty record. Rows that cannot be read are left out. Never throws. */
 export function loadRecord(state: State, sessionId: string | undefined, cwd: string | undefined): SessionRecord {
   const raw = sessionId === undefined ? {} : asRecord(state.read(recordName(sessionId)));
+  const project = asText(raw.project);
   return {
     cwd,
+    ...(project === undefined ? {} : { project }),
     isPrimed: raw.isPrimed === true,
     asked: listOf(raw.asked, readText).slice(-MAX_ASKED),
     ledger: [...new Map(listOf(raw.ledger, readEntry).map((entry) => [entry.id, entry])).values()],

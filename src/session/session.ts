@@ -1,10 +1,10 @@
 // One session of the host: its settings, its server and how that fares, its project, and what is kept of it on disk.
-import { realFolder } from "../base/files.ts";
+import { entryAt, realFolder } from "../base/files.ts";
 import { noState, openState, type State } from "../base/store.ts";
 import type { SetupContext } from "../cline/index.ts";
 import { type Asker, askDigest, type Channel, type Finding } from "../recall/index.ts";
 import { Breaker, type Client, checkControls, createClient, type Reason, reasonOf } from "../server/index.ts";
-import { type Config, primes, projectOf, workspaceOf } from "../settings/index.ts";
+import { type Config, primes, projectOf, projectSlug, workspaceOf } from "../settings/index.ts";
 import { pausedSince } from "./pause.ts";
 import { loadRecord, type SessionRecord } from "./record.ts";
 
@@ -84,7 +84,9 @@ export function createSession(
   const state = config.persist ? pauses : noState;
   const breaker = breakerFor(config, state, surroundings);
   const client = createClient(config, { onRateLimited: (ms) => breaker.limit(ms), readToken });
-  const project = projectOf(config.project, cwd, context.remoteUrls);
+  const record = loadRecord(state, context.sessionId, cwd);
+  const project = projectKept(config, cwd, record) || projectOf(config.project, cwd, context.remoteUrls);
+  record.project = project;
   const missingRoutes = new Set<string>();
   const ask = (action: Action) => refusalIn(checkControls({ client, missingRoutes }, { action, cwd, project }));
   return {
@@ -103,7 +105,7 @@ export function createSession(
     id: context.sessionId,
     stopped: {},
     abort: new AbortController(),
-    record: loadRecord(state, context.sessionId, cwd),
+    record,
     isClaimed: false,
     prefetched: undefined,
     isPruned: false,
@@ -111,6 +113,12 @@ export function createSession(
     failures: surroundings.failures,
     ...createPolicy(ask, missingRoutes),
   };
+}
+
+/** Of a folder that is gone, such as a worktree, git says nothing any more; the session's record still does. */
+function projectKept(config: Config, cwd: string | undefined, { project = "" }: SessionRecord): string {
+  const isGone = cwd !== undefined && entryAt(cwd) === undefined;
+  return isGone && config.project === "" ? projectSlug(project) : "";
 }
 
 /** Returns whether somebody paused memory in this workspace. Reads one small file. */

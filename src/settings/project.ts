@@ -2,9 +2,25 @@
 // one on each route (palinode-api.md, 3.5).
 import { isAbsolute, join } from "node:path";
 import { readSmallFile } from "../base/files.ts";
+import { hexDigestOf } from "../base/text.ts";
 import { workTreeAround } from "./git.ts";
 
 const MAX_SLUG_CHARS = 80;
+
+/** Latin letters that `normalize` does not take apart. */
+const LATIN: Readonly<Record<string, string>> = {
+  ß: "ss",
+  æ: "ae",
+  œ: "oe",
+  ø: "o",
+  đ: "d",
+  ð: "d",
+  þ: "th",
+  ł: "l",
+  ħ: "h",
+  ı: "i",
+};
+const OTHER_LATIN = new RegExp(`[${Object.keys(LATIN).join("")}]`, "g");
 
 /** Returns a slug of lower-case letters, digits, `_` and `-` that starts with a letter or digit; maybe empty. */
 export function slugOf(name: string): string {
@@ -12,6 +28,7 @@ export function slugOf(name: string): string {
     .normalize("NFKD")
     .replace(/\p{M}/gu, "")
     .toLowerCase()
+    .replace(OTHER_LATIN, (letter) => LATIN[letter] ?? "")
     .replace(/[^a-z0-9_-]+/g, "-");
   return slug.slice(0, MAX_SLUG_CHARS).replace(/^[-_]+|-+$/g, "");
 }
@@ -31,13 +48,26 @@ export function projectOf(setting: string, cwd: string | undefined, remoteUrls: 
   const ofHost = remoteUrls.find((url) => /^origin[:\s]/.test(url))?.slice("origin:".length);
   // A path of another system (`D:\shop` on Linux) would be taken as relative, and lead to git of the wrong place.
   const git = cwd !== undefined && isAbsolute(cwd) ? workTreeAround(cwd) : undefined;
-  const names = [
+  const found = [
     repositoryOf(ofHost),
     repositoryOf(git && originOf(git.commonDir)),
     git?.mainFolder,
     cwd && lastSegment(cwd),
   ];
-  return names.map((name) => slugOf(name ?? "")).find((slug) => slug !== "") ?? "";
+  const names = found.filter((name) => name !== undefined && name !== "") as string[];
+  return names.map(tellingSlug).find((slug) => slug !== "") ?? digestSlug(names);
+}
+
+/** Returns the slug of a name, or "" where it says less than the name: letters were lost, and none is left. */
+function tellingSlug(name: string): string {
+  const slug = slugOf(name);
+  return /[a-z]/.test(slug) || !/\p{L}/u.test(name) ? slug : "";
+}
+
+/** Of a name in another script its digest tells it from all others: `2-` and that for `проект-2`. */
+function digestSlug(names: readonly string[]): string {
+  const name = names.find((each) => /[\p{L}\p{N}]/u.test(each));
+  return name === undefined ? "" : slugOf(`${slugOf(name)}-${hexDigestOf(name.normalize("NFC"))}`);
 }
 
 /** Returns origin's address from git's configuration: section and key in any case, a comment behind either. */

@@ -6,6 +6,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   utimesSync,
   writeFileSync,
@@ -536,4 +537,27 @@ test("two processes on one session leave a whole file", async (t) => {
     filesBelow(stateDir).filter(({ name }) => name.endsWith(".tmp")),
     [],
   );
+});
+
+test("a worktree that is gone still has its project, in a fresh process too", async (t) => {
+  const scene = await openScene(t, { env: { PALINODE_HOOK_MIN_MESSAGES: "1" } });
+  const tree = join(scene.folder, "fix-1");
+  mkdirSync(join(scene.folder, "shop/.git/worktrees/fix-1"), { recursive: true });
+  writeFileSync(join(scene.folder, "shop/.git/worktrees/fix-1/commondir"), "../..\n");
+  mkdirSync(tree);
+  writeFileSync(join(tree, ".git"), `gitdir: ${join(scene.folder, "shop/.git/worktrees/fix-1")}\n`);
+  const context = { session: { sessionId: "1796000000000_tree" }, workspaceInfo: { rootPath: tree } };
+  const ask = async (words: string): Promise<unknown> => {
+    const host = scene.restart({ context });
+    scene.chat.say(words);
+    await scene.model(scene.chat, host);
+    scene.chat.answer("Done");
+    await scene.finish(scene.chat, host);
+    await host.kill();
+    return scene.server.sessions.at(-1)?.project;
+  };
+  assert.equal(await ask("Fix the exporter of the shop"), "shop");
+  rmSync(tree, { recursive: true });
+  assert.equal(await ask("Fix the importer of the shop"), "shop");
+  assert.equal(scene.server.sessions.length, 2);
 });

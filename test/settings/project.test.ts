@@ -176,7 +176,7 @@ test("a submodule is a project of its own", (t) => {
 test("without git the workspace folder names the project", (t) => {
   const root = tree(t, { "My App/a.ts": "", "日本/a.ts": "" });
   assert.equal(projectOf("", join(root, "My App")), "my-app");
-  assert.equal(projectOf("", join(root, "日本")), "");
+  assert.equal(projectOf("", join(root, "日本")), projectOf("", "/w/日本"));
   assert.equal(projectOf("", "/gone/Some Where"), "some-where");
   assert.equal(projectOf("", undefined), "");
   assert.equal(projectOf("", "/"), "");
@@ -224,7 +224,8 @@ test("slugOf makes what every route of the server takes", () => {
     "a.b.c": "a-b-c",
     "--x--": "x",
     __x_y: "x_y",
-    "Ünïcode Straße": "unicode-stra-e",
+    "Ünïcode Straße": "unicode-strasse",
+    "SMØRREBRØD Ærø Łódź": "smorrebrod-aero-lodz",
     "-": "",
     "": "",
     日本: "",
@@ -234,6 +235,21 @@ test("slugOf makes what every route of the server takes", () => {
     "x\0y\n": "x-y",
   };
   assert.deepEqual(Object.keys(slugs).map(slugOf), Object.values(slugs));
+});
+
+test("a folder in a script without Latin letters is a project of its own, the same each time", () => {
+  const projects = ["/w/日本", "/w/中国", "/w/проект-2", "/w/тест-2", "/w/भारत"].map((cwd) => projectOf("", cwd));
+  assert.equal(new Set(projects).size, projects.length);
+  for (const project of projects) assert.match(project, /^(?:2-)?[0-9a-f]{8}$/);
+  assert.equal(projectOf("", "/x/日本"), projects[0]);
+  assert.equal(projectOf("", "/w/e\u0301日".normalize("NFC")), projectOf("", "/w/e\u0301日"));
+  // What else names the project is better than a digest.
+  assert.equal(projectOf("", "/w/日本", ["origin: https://example.com/acme/shop.git"]), "shop");
+  assert.equal(projectOf("", "/w/日本", ["origin: https://example.com/acme/日本.git"]), projects[0]);
+  assert.deepEqual(
+    ["/w/2024", "/w/😀"].map((cwd) => projectOf("", cwd)),
+    ["2024", ""],
+  );
 });
 
 test("slugOf gives a slug or nothing for any text", () => {
