@@ -1,7 +1,7 @@
 // What memory has to say to a query: hits, a resolution, triggers that fire.
-import { asRecord, asText } from "../base/json.ts";
+import { asRecord, asText, textOf } from "../base/json.ts";
 import type { Client, Limits } from "./client.ts";
-import { type Askable, postIfThere, rowsOf } from "./routes.ts";
+import { type Askable, fileOf, postIfThere, rowsOf } from "./routes.ts";
 
 const SEARCH = "/search";
 const RESOLVE = "/resolve";
@@ -22,6 +22,16 @@ export interface SearchRequest {
   readonly sessionId: string;
 }
 
+/** Why a hit is not to be told as settled (store.py of 0.20 to 0.23, `currency_of`). */
+export interface Challenge {
+  /** Retired: archived, replaced, retracted, expired. */
+  readonly currency: "contested" | "retired";
+  /** What says so, in the server's words, such as `status:superseded`. */
+  readonly reason: string;
+  /** Files of what it contradicts, or of what replaced it. */
+  readonly otherSides: readonly string[];
+}
+
 export interface Hit {
   /** Relative to the memory folder. */
   readonly path: string;
@@ -36,6 +46,8 @@ export interface Hit {
   readonly snippet: string | undefined;
   readonly content: string | undefined;
   readonly contentHash: string | undefined;
+  /** What speaks against it; absent where nothing does, and before 0.20. */
+  readonly challenge?: Challenge;
   /** The frontmatter. */
   readonly metadata: Record<string, unknown>;
 }
@@ -66,8 +78,18 @@ function toHit(row: Record<string, unknown>): Hit {
     snippet: asText(snippet),
     content: asText(content),
     contentHash: asText(content_hash),
+    ...challengeOf(row),
     metadata: asRecord(metadata),
   };
+}
+
+/** The reason names files after its word: `contradicts: decisions/a, decisions/b`, `superseded_by: decisions/c`. */
+function challengeOf({ currency, currency_reason }: Record<string, unknown>): Pick<Hit, "challenge"> {
+  if (currency !== "contested" && currency !== "retired") return {};
+  const reason = textOf(currency_reason);
+  const [, references = ""] = /^(?:contradicts|superseded_by): (.*)$/s.exec(reason) ?? [];
+  const named = references.split(", ").filter((reference) => reference.trim() !== "");
+  return { challenge: { currency, reason, otherSides: named.map(fileOf) } };
 }
 
 /** Frontmatter names projects as `project/SLUG`, among other entities, and in `scope`. */
