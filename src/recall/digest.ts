@@ -67,7 +67,7 @@ function coreMemories({ config, project }: Asker, rows: readonly ListedMemory[],
 
 /** The list is not scoped: a memory that names only other projects is theirs (palinode-api.md, 2.5). */
 function belongsTo(project: string, { entities }: ListedMemory): boolean {
-  const projects = entities.filter((entity) => entity.startsWith("project/"));
+  const projects = entities.map((entity) => entity.trim().toLowerCase()).filter((each) => each.startsWith("project/"));
   return project === "" || projects.length === 0 || projects.includes(`project/${project}`);
 }
 

@@ -26,9 +26,9 @@ const RELATED_INSTEAD = "### Related memories\n(by search: resolution did not an
  * cooldown has started on the server, so each is shown even when its file cannot be read. Never rejects.
  */
 export function askTriggers(asker: Asker, query: string): Promise<Finding> {
-  const { client, signal } = asker;
+  const { client, signal, project } = asker;
   return findingOf("triggers", async () => {
-    const fired = await checkTriggers(client, query, { signal });
+    const fired = await checkTriggers(client, query, { signal }, project);
     const unique = [...new Map(fired.map((trigger) => [trigger.file, trigger])).values()].slice(0, MAX_TRIGGERS);
     const asked = unique.map((trigger, index) => triggerMemory(asker, trigger, index < MAX_TRIGGER_FILES));
     return { memories: await Promise.all(asked) };
@@ -127,8 +127,10 @@ export async function searchByHand(asker: Asker, { query, limit, isForAll = fals
 
 /** Returns a resolution of the prompt, or what search says when it is late or the server has none. Never rejects. */
 export async function askResolve(asker: Asker, query: string, extra = 0): Promise<Finding> {
-  const { config, sessionId, signal } = asker;
-  const request = { query, sessionId, maxItems: Math.max(1, config.recallMaxResults), maxChars: MAX_RESOLVED_CHARS };
+  const { config, sessionId, signal, project, cwd } = asker;
+  const scope = { sessionId, project, ...(cwd === undefined ? {} : { cwd }) };
+  const limits = { maxItems: Math.max(1, config.recallMaxResults), maxChars: MAX_RESOLVED_CHARS };
+  const request = { query, ...scope, ...limits };
   try {
     const resolution = await resolveQuery(asker, request, { signal, timeoutMs: config.resolveDeadlineMs });
     if (resolution !== undefined) return resolvedFinding(resolution);

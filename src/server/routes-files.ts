@@ -19,7 +19,7 @@ export interface ListedMemory {
   readonly isCore: boolean;
   /** ISO text, or "". */
   readonly lastUpdated: string;
-  /** References such as `project/shop`. */
+  /** References such as `project/shop`, its scope among them. */
   readonly entities: readonly string[];
   /** Files that it is in open conflict with, as a prime tells (0.20). */
   readonly contradicts?: readonly string[];
@@ -64,7 +64,7 @@ export async function listCore(client: Client, limits?: Limits): Promise<ListedM
 
 /** A row that names no file is none. */
 function toListed(row: unknown): ListedMemory[] {
-  const { file, name, title, summary, core, last_updated, entities, contradicts, stale_backing } = asRecord(row);
+  const { file, name, title, summary, core, last_updated, entities, scope, contradicts, stale_backing } = asRecord(row);
   const path = asText(file);
   if (path === undefined) return [];
   return [
@@ -75,7 +75,7 @@ function toListed(row: unknown): ListedMemory[] {
       summary: asText(summary),
       isCore: core !== false,
       lastUpdated: textOf(last_updated),
-      entities: textsOf(entities),
+      entities: textsOf([...textsOf(entities), scope]),
       ...(Array.isArray(contradicts) && { contradicts: textsOf(contradicts).map(fileOf) }),
       ...(Array.isArray(stale_backing) && { staleBacking: textsOf(stale_backing).map(fileOf) }),
     },

@@ -167,6 +167,27 @@ export const RECALL_CHECKS: Check[] = [
     },
   },
   {
+    title: "search tells whose its rows are, in their frontmatter",
+    async run(api) {
+      const [word, project] = [unique(), unique()];
+      const file = await saved(api, { type: "Insight", content: `${word} fact`, project });
+      const hits = rows((await api.post("/search", { query: `${word} fact`, threshold: 0.1 })).body);
+      const { metadata } = hits.find((hit) => hit.rel_path === file) ?? {};
+      assert.deepEqual(fields(metadata).entities, [`project/${project}`]);
+    },
+  },
+  {
+    title: "resolve is about the project that it is asked for, and what is everybody's",
+    since: "0.22",
+    async run(api) {
+      const content = text();
+      const ref = (await saved(api, { type: "Decision", content, project: "web" })).replace(/\.md$/, "");
+      const finds = async (project: string): Promise<boolean> =>
+        JSON.stringify(fields((await api.post("/resolve", { query: content, project })).body).selected).includes(ref);
+      assert.deepEqual([await finds("web"), await finds(unique())], [true, false]);
+    },
+  },
+  {
     title: "search says of what contradicts another that it is contested, and names the other",
     since: "0.20",
     async run(api) {
