@@ -3,7 +3,7 @@ import { realFolder } from "../base/files.ts";
 import { safeLine, safeLines } from "../base/markup.ts";
 import { type Command, plainText, type Shell } from "../base/shell.ts";
 import { clipLines, clipMarked } from "../base/text.ts";
-import { type Entry, gistOf, renderBlock } from "../recall/index.ts";
+import { doubtsOf, type Entry, gistOf, renderBlock } from "../recall/index.ts";
 import { type Client, createClient, type Prime, primeSession, reasonOf } from "../server/index.ts";
 import { readConfig } from "../settings/index.ts";
 import { projectNamer } from "./choose.ts";
@@ -78,11 +78,10 @@ async function memories(shell: Shell, project: string, warn: Warn): Promise<Entr
 }
 
 /** Returns no entry where nothing is known of a memory but the name of its file. */
-async function entryOf(
-  client: Client,
-  { file, summary = "" }: Prime["snapshots"][number],
-  heading: string,
-): Promise<Entry[]> {
+async function entryOf(client: Client, memory: Prime["snapshots"][number], heading: string): Promise<Entry[]> {
+  const { file, summary = "" } = memory;
   const gist = await gistOf({ client, signal: NEVER }, file, summary);
-  return gist ? [{ heading, lines: [`- ${clipMarked(safeLine(`[${file}] ${gist}`), MAX_LINE_CHARS)}`] }] : [];
+  return gist
+    ? [{ heading, lines: [`- ${clipMarked(safeLine(`[${file}] ${doubtsOf(memory)}${gist}`), MAX_LINE_CHARS)}`] }]
+    : [];
 }

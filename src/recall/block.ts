@@ -23,6 +23,8 @@ export interface Entry {
   readonly heading?: string;
   /** Made safe already. */
   readonly lines: readonly string[];
+  /** Whether it is shown as a whole or not at all. */
+  readonly isWhole?: boolean;
 }
 
 /** A finished block. */
@@ -53,7 +55,7 @@ export function renderBlock(
     const opening = entry.heading === undefined || entry.heading === heading ? "" : `\n${entry.heading}`;
     // What is left out later has to be said: room for that is kept unless this is the last entry.
     const reserve = index === entries.length - 1 ? 0 : leftOutLine(entries.length).length;
-    const part = fit(entry.lines, room - body.length - opening.length - reserve, index === 0);
+    const part = fit(entry, room - body.length - opening.length - reserve, index === 0);
     if (part === undefined) break;
     body += opening + part.text;
     heading = entry.heading;
@@ -76,12 +78,13 @@ function leftOutLine(count: number): string {
 
 /** Returns the lines that fit, each with its line break; undefined when not even a useful part of the first does. */
 function fit(
-  lines: readonly string[],
+  { lines, isWhole }: Entry,
   room: number,
   mayCutFirstLine: boolean,
 ): { text: string; isCut: boolean } | undefined {
   const whole = lines.map((line) => `\n${line}`).join("");
   if (whole.length <= room) return { text: whole, isCut: false };
+  if (isWhole) return undefined;
   // A heading alone would say nothing: at least one line below it has to fit.
   const least = (lines[0]?.length ?? 0) + (lines[1]?.length ?? 0) + CUT_MARK.length + 3;
   if (lines.length > 1 && least <= room) return { text: clipLines(whole, room), isCut: true };

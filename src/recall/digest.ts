@@ -4,6 +4,7 @@ import { clip, clipMarked, digestOf } from "../base/text.ts";
 import { within } from "../base/time.ts";
 import { type ListedMemory, listCore, type Prime, primeSession, readBody, reasonOf } from "../server/index.ts";
 import { type Asker, type Finding, findingOf, type Memory } from "./finding.ts";
+import { doubtsOf } from "./standing.ts";
 
 const STANDING = "### Where this project stands";
 /** Parts of the prime, and what their memories are called. */
@@ -31,10 +32,13 @@ export async function askDigest(asker: Asker): Promise<Finding> {
   const primed = primeSession(client, { cwd, sessionId, project }, { signal }).catch(() => undefined);
   const listed = listCore(client, { signal });
   return findingOf("prime", async () => {
-    const core = coreMemories(asker, await coreRows(listed, primed));
+    const rows = await coreRows(listed, primed);
+    // It alone knows what is contested.
+    const prime = await within(primed, STANDING_WAIT_MS);
+    const core = coreMemories(asker, rows, prime?.core ?? []);
     if (config.digest === "core") return { memories: core };
     const standing = primed.then((prime) => (prime === undefined ? [] : standingOf(asker, prime, core)));
-    const soon = await within(standing, STANDING_WAIT_MS);
+    const soon = await within(standing, prime === undefined ? 0 : STANDING_WAIT_MS);
     if (soon !== undefined) return { memories: [...core, ...soon] };
     return { memories: core, later: findingOf("prime", async () => ({ memories: await standing })) };
   });
@@ -54,27 +58,30 @@ async function coreRows(
   }
 }
 
-function coreMemories({ config, project }: Asker, rows: readonly ListedMemory[]): Memory[] {
+function coreMemories({ config, project }: Asker, rows: readonly ListedMemory[], primed: Prime["core"]): Memory[] {
+  const doubts = new Map(primed.map((row) => [row.file, doubtsOf(row)]));
   const core = rows.filter((row) => row.isCore && belongsTo(project, row));
   const newestFirst = core.sort((a, b) => compare(b.lastUpdated, a.lastUpdated));
-  return newestFirst.slice(0, config.injectMaxFiles).map(coreMemory);
+  return newestFirst.slice(0, config.injectMaxFiles).map((row) => coreMemory(row, doubts.get(row.file) ?? ""));
 }
 
 /** The list is not scoped: a memory that names only other projects is theirs (palinode-api.md, 2.5). */
 function belongsTo(project: string, { entities }: ListedMemory): boolean {
-  const projects = entities.filter((entity) => entity.startsWith("project/"));
+  const projects = entities.map((entity) => entity.trim().toLowerCase()).filter((each) => each.startsWith("project/"));
   return project === "" || projects.length === 0 || projects.includes(`project/${project}`);
 }
 
-function coreMemory(row: ListedMemory): Memory {
+function coreMemory(row: ListedMemory, doubts: string): Memory {
   const path = clip(row.file, MAX_TEXT_CHARS);
   const name = row.name ?? row.title ?? path.replace(/^.*\//, "").replace(/\.md$/, "");
   const { summary } = row;
-  const words = summary === undefined ? name : `${name} — ${summary}`;
+  const said = summary === undefined ? name : `${name} — ${summary}`;
+  const words = `${doubts}${said}`;
   const text = clip(`[${path}] ${words}`, MAX_TEXT_CHARS);
   return {
     source: "digest",
-    keys: [`core ${digestOf(text)}`],
+    // The same with and without: the prime may come later than the list.
+    keys: [`core ${digestOf(clip(`[${path}] ${said}`, MAX_TEXT_CHARS))}`],
     path,
     score: null,
     words: safeLine(clip(words, MAX_TEXT_CHARS)),
@@ -93,8 +100,7 @@ function standingOf(asker: Asker, prime: Prime, core: readonly Memory[]): Promis
       paths.add(file);
       return isFresh;
     });
-    for (const { file, summary = "" } of fresh.slice(0, MAX_STANDING_ROWS))
-      memories.push(standingMemory(asker, file, label, summary));
+    for (const row of fresh.slice(0, MAX_STANDING_ROWS)) memories.push(standingMemory(asker, row, label));
   }
   return Promise.all(memories);
 }
@@ -112,9 +118,10 @@ export async function gistOf(
   return isNamed ? summary : openingOf(await readBody(asker, path));
 }
 
-async function standingMemory(asker: Asker, path: string, label: string, summary: string): Promise<Memory> {
+async function standingMemory(asker: Asker, row: ListedMemory, label: string): Promise<Memory> {
+  const { file: path, summary = "" } = row;
   const opening = (await gistOf(asker, path, summary)) ?? summary;
-  const words = `(${label}) ${stripOurBlocks(clip(opening, MAX_TEXT_CHARS))}`;
+  const words = `(${label}) ${doubtsOf(row)}${stripOurBlocks(clip(opening, MAX_TEXT_CHARS))}`;
   const text = `[${clip(path, MAX_STANDING_CHARS)}] ${words}`;
   return {
     source: "digest",

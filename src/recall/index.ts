@@ -15,3 +15,4 @@ export {
   type Snippet,
 } from "./replay.ts";
 export { BY_HAND_TIMEOUT_MS, type Search, searchByHand } from "./search.ts";
+export { doubtsOf } from "./standing.ts";

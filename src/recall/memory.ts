@@ -5,6 +5,7 @@ import { CUT_MARK, clip, clipLines, clipMarked, digestOf } from "../base/text.ts
 import { type FiredTrigger, type Hit, readBody } from "../server/index.ts";
 import { triggerHeading } from "./block.ts";
 import type { Asker, Memory } from "./finding.ts";
+import { type OtherSide, otherSideLine, standingText } from "./standing.ts";
 
 const MAX_TRIGGER_CHARS = 1200;
 /** The server marks a window with dots, so a snippet may be a little longer than asked; some ignore the wish. */
@@ -16,14 +17,17 @@ const MAX_PATH_CHARS = 300;
 const MAX_GIST_CHARS = 1000;
 const MAX_KEY_CHARS = 20_000;
 
-/** Returns what a search hit shows: a line with its score, and under it how an imported session is reopened. */
-export function hitMemory(hit: Hit, heading?: string): Memory {
+/**
+ * Returns what a search hit shows: a line with its score and whether it still holds, and under it its other side and
+ * how an imported session is reopened.
+ */
+export function hitMemory(hit: Hit, heading?: string, side?: OtherSide): Memory {
   const path = clip(hit.path, MAX_PATH_CHARS);
   const { score } = hit;
   const snippet = hit.snippet ?? hit.content ?? "";
   const text = hit.content ?? snippet;
   const words = clipMarked(safeLine(stripOurBlocks(looked(snippet, MAX_SNIPPET_CHARS))), MAX_SNIPPET_CHARS);
-  const line = `- [${safeLine(path)}] (${matchText(score)}) ${words}`.trimEnd();
+  const line = `- [${safeLine(path)}] (${matchText(score)}${standingText(hit)}) ${words}`.trimEnd();
   const resume = safeLine(looked(asText(hit.metadata.resume) ?? "", MAX_SNIPPET_CHARS));
   const hasResume = resume !== "" && !line.includes(resume);
   return {
@@ -35,7 +39,13 @@ export function hitMemory(hit: Hit, heading?: string): Memory {
     gist: clip(text, MAX_GIST_CHARS),
     entry: {
       ...(heading === undefined ? {} : { heading }),
-      lines: hasResume ? [line, `  Resume: ${clipMarked(resume, MAX_SNIPPET_CHARS)}`] : [line],
+      // Half of a conflict would look settled.
+      ...(side === undefined ? {} : { isWhole: true }),
+      lines: [
+        line,
+        ...(side === undefined ? [] : [otherSideLine(hit, side)]),
+        ...(hasResume ? [`  Resume: ${clipMarked(resume, MAX_SNIPPET_CHARS)}`] : []),
+      ],
     },
   };
 }

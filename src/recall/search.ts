@@ -6,6 +6,7 @@ import { type Asker, type Channel, type Finding, findingOf, type Memory } from "
 import { hitMemory, resolvedMemory, triggerMemory } from "./memory.ts";
 import { queryOf } from "./query.ts";
 import { BOTH_ARMS_MARGIN, hitsOverFloor, ownHits, type Purpose, tellingHits } from "./relevance.ts";
+import { isRetired, otherSides } from "./standing.ts";
 
 /** More at once is no prompt's business, and each costs work. */
 const MAX_TRIGGERS = 20;
@@ -25,9 +26,9 @@ const RELATED_INSTEAD = "### Related memories\n(by search: resolution did not an
  * cooldown has started on the server, so each is shown even when its file cannot be read. Never rejects.
  */
 export function askTriggers(asker: Asker, query: string): Promise<Finding> {
-  const { client, signal } = asker;
+  const { client, signal, project } = asker;
   return findingOf("triggers", async () => {
-    const fired = await checkTriggers(client, query, { signal });
+    const fired = await checkTriggers(client, query, { signal }, project);
     const unique = [...new Map(fired.map((trigger) => [trigger.file, trigger])).values()].slice(0, MAX_TRIGGERS);
     const asked = unique.map((trigger, index) => triggerMemory(asker, trigger, index < MAX_TRIGGER_FILES));
     return { memories: await Promise.all(asked) };
@@ -59,17 +60,39 @@ function search(channel: Channel, asker: Asker, query: string, extra: number, he
     // What is our own must not set the measure for the others.
     const others = hits.slice(0, 2 * limit).filter((hit) => !isOwn(hit, sessionId));
     const purpose = { project: asker.project, query };
-    const memories = relevant(others, purpose, config.recallThreshold).map((hit) => hitMemory(hit, heading));
+    const told = relevant(others, purpose, config.recallThreshold);
+    const memories = await memoriesOf(asker, told, others, { heading, count: config.recallMaxResults });
     if (memories.length > 0) return { memories };
     // Blocks of ours and other projects' memories are nothing that a lower floor would bring.
     return { memories, reason: ownHits(others, purpose).length > 0 ? "below-threshold" : "no-hits" };
   });
 }
 
-/** Returns the hits that are this project's and say something of the query, best first. */
+/** Returns the hits that are this project's and say something of the query, best first; retired ones at worst. */
 function relevant(hits: readonly Hit[], purpose: Purpose, floor: number | undefined): Hit[] {
-  const own = ownHits(hits, purpose);
-  return floor === undefined ? tellingHits(own, hits, purpose.query) : hitsOverFloor(own, floor);
+  const tell = (some: readonly Hit[]): Hit[] => {
+    const own = ownHits(some, purpose);
+    return floor === undefined ? tellingHits(own, some, purpose.query) : hitsOverFloor(own, floor);
+  };
+  const standing = tell(hits.filter((hit) => !isRetired(hit)));
+  return standing.length > 0 ? standing : tell(hits);
+}
+
+/** Returns hits as memories, the first `count` with their other side, which then is not told a second time. */
+async function memoriesOf(
+  asker: Asker,
+  hits: readonly Hit[],
+  known: readonly Hit[],
+  { heading, count }: { readonly heading?: string; readonly count: number },
+): Promise<Memory[]> {
+  const sides = await otherSides(asker, hits.slice(0, count), known);
+  const told = new Set<string>();
+  return hits.flatMap((hit) => {
+    const side = sides.get(hit);
+    if (told.has(hit.path)) return [];
+    if (side?.words !== undefined) told.add(side.path);
+    return [hitMemory(hit, heading, side)];
+  });
 }
 
 /** What both arms found is shown from below the floor, so it is asked for; where nobody set one, the answer decides. */
@@ -97,15 +120,17 @@ export async function searchByHand(asker: Asker, { query, limit, isForAll = fals
   };
   const hits = await searchMemory(client, request, { signal, timeoutMs: BY_HAND_TIMEOUT_MS });
   const telling = relevant(hits.slice(0, 2 * MIN_ASKED), { project, query, isForAll }, config.recallThreshold);
-  const memories = telling.map((hit) => hitMemory(hit));
+  const memories = await memoriesOf(asker, telling, hits, { count: limit });
   const isFirst = ({ path }: Memory, index: number) => memories.findIndex((other) => other.path === path) === index;
   return memories.filter(isFirst).slice(0, limit);
 }
 
 /** Returns a resolution of the prompt, or what search says when it is late or the server has none. Never rejects. */
 export async function askResolve(asker: Asker, query: string, extra = 0): Promise<Finding> {
-  const { config, sessionId, signal } = asker;
-  const request = { query, sessionId, maxItems: Math.max(1, config.recallMaxResults), maxChars: MAX_RESOLVED_CHARS };
+  const { config, sessionId, signal, project, cwd } = asker;
+  const scope = { sessionId, project, ...(cwd === undefined ? {} : { cwd }) };
+  const limits = { maxItems: Math.max(1, config.recallMaxResults), maxChars: MAX_RESOLVED_CHARS };
+  const request = { query, ...scope, ...limits };
   try {
     const resolution = await resolveQuery(asker, request, { signal, timeoutMs: config.resolveDeadlineMs });
     if (resolution !== undefined) return resolvedFinding(resolution);

@@ -1,7 +1,8 @@
-// The one caller of `fetch`. Every way in which a server can fail is one error with a reason code; bodies are handed on
-// as `unknown`, and `routes` reads them.
+// The one caller of `fetch`, and of what stands in for it where no proxy may see a request. Every way in which a server
+// can fail is one error with a reason code; bodies are handed on as `unknown`, and `routes` reads them.
 import { isIP } from "node:net";
 import type { Config } from "../settings/index.ts";
+import { type Answer, type Init, namesProxy, requestDirectly } from "./direct.ts";
 import { PalinodeError, palinodeErrorOf, reasonOf, refusalOf } from "./failure.ts";
 
 /** A larger body is not memory: reading stops there. */
@@ -34,6 +35,7 @@ interface ClientHooks {
 /** Returns a client for the server of these settings. Opens nothing until it is used. */
 export function createClient(config: ClientConfig, { onRateLimited, readToken }: ClientHooks = {}): Client {
   let { token } = config;
+  const isPublic = mayUseProxy(config.apiUrl);
 
   async function send(route: string, search: string, body: string | undefined, limits?: Limits): Promise<unknown> {
     const used = token;
@@ -52,15 +54,21 @@ export function createClient(config: ClientConfig, { onRateLimited, readToken }:
     const headers: Record<string, string> = { accept: "application/json" };
     if (token !== "" && mayCarryToken(config)) headers.authorization = `Bearer ${token}`;
     if (body !== undefined) headers["content-type"] = "application/json";
-    const init = body === undefined ? { method: "GET", headers } : { method: "POST", headers, body };
     const timeout = AbortSignal.timeout(limits.timeoutMs ?? config.recallTimeoutMs);
     const signal = limits.signal ? AbortSignal.any([limits.signal, timeout]) : timeout;
+    const method = body === undefined ? "GET" : "POST";
+    const init = { method, headers, signal, ...(body === undefined ? {} : { body }) };
+    const hasProxy = namesProxy();
+    const ask = hasProxy && !isPublic ? requestDirectly : fetched;
     try {
-      // A redirect is never followed: the token must not travel.
-      const response = await fetch(`${config.apiUrl}${route}${search}`, { ...init, redirect: "manual", signal });
-      if (response.status === 429) onRateLimited?.(retryAfterMs(response.headers.get("retry-after"), Date.now()));
-      return await readAnswer(route, response, token);
+      const answer = await ask(`${config.apiUrl}${route}${search}`, init);
+      return await readAnswer(route, answer, token, hasProxy && isPublic).catch((error: unknown) => {
+        if (reasonOf(error) === "rate-limited") onRateLimited?.(retryAfterMs(answer.retryAfter, Date.now()));
+        throw error;
+      });
     } catch (error) {
+      // A connection that was ended from here says only that it is gone.
+      if (!(error instanceof PalinodeError) && signal.aborted) throw new PalinodeError(route, "timeout");
       throw palinodeErrorOf(error, route);
     }
   }
@@ -71,10 +79,33 @@ export function createClient(config: ClientConfig, { onRateLimited, readToken }:
   };
 }
 
+async function fetched(url: string, init: Init): Promise<Answer> {
+  // A redirect is never followed: the token must not travel.
+  const { status, headers, body } = await fetch(url, { ...init, redirect: "manual" });
+  return { status, retryAfter: headers.get("retry-after"), body: body as unknown as Answer["body"] };
+}
+
+/**
+ * Returns whether a proxy may be given the requests: to a server by https that is not at a loopback or private address,
+ * nor under a name that only a local network has.
+ */
+export function mayUseProxy(apiUrl: string): boolean {
+  const { protocol, host } = addressOf(apiUrl);
+  const isLocal = isPrivateHost(host) || (isIP(host) === 0 && LOCAL_NAME.test(host));
+  return protocol === "https:" && !isLocal;
+}
+
+const LOCAL_NAME = /^[^.]+\.?$|\.(?:localhost|local|lan|internal|home\.arpa)\.?$/;
+
 /** Returns whether the token may be sent: by https, to a loopback or private address, or where the user allows it. */
 export function mayCarryToken({ apiUrl, allowHttp }: Pick<Config, "apiUrl" | "allowHttp">): boolean {
+  const { protocol, host } = addressOf(apiUrl);
+  return allowHttp || protocol === "https:" || isPrivateHost(host);
+}
+
+function addressOf(apiUrl: string): { protocol: string; host: string } {
   const { protocol, hostname } = new URL(apiUrl);
-  return allowHttp || protocol === "https:" || isPrivateHost(hostname.replace(/^\[|\]$/g, "").toLowerCase());
+  return { protocol, host: hostname.replace(/^\[|\]$/g, "").toLowerCase() };
 }
 
 function isPrivateHost(host: string): boolean {
@@ -97,26 +128,27 @@ export function retryAfterMs(header: string | null, now: number): number {
   return Number.isNaN(at) ? 60_000 : Math.max(0, at - now);
 }
 
-async function readAnswer(route: string, response: Response, token: string): Promise<unknown> {
-  if (!response.ok) {
-    const body = await readText(response).catch(() => undefined);
-    throw refusalOf(route, response.status, body, token);
+async function readAnswer(route: string, answer: Answer, token: string, isProxied: boolean): Promise<unknown> {
+  const { status } = answer;
+  if (status < 200 || status > 299) {
+    const body = await readText(answer).catch(() => undefined);
+    throw refusalOf(route, { status, body, token, isProxied });
   }
-  const text = await readText(response);
+  const text = await readText(answer);
   try {
     return JSON.parse(text ?? "");
   } catch {
-    throw new PalinodeError(route, "bad-response", response.status);
+    throw new PalinodeError(route, "bad-response", status);
   }
 }
 
 /** Returns the body as text, or undefined past the limit. */
-async function readText(response: Response): Promise<string | undefined> {
-  if (!response.body) return "";
+async function readText({ body }: Answer): Promise<string | undefined> {
+  if (!body) return "";
   const decoder = new TextDecoder();
   let text = "";
   let bytes = 0;
-  for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
+  for await (const chunk of body) {
     bytes += chunk.byteLength;
     if (bytes > MAX_BODY_BYTES) return undefined;
     text += decoder.decode(chunk, { stream: true });

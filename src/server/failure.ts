@@ -66,6 +66,8 @@ export function reasonOf(error: unknown): Reason {
     const { name, code, errors, message, cause: next } = asRecord(cause);
     // A port that no request may go to, and that nothing listens at.
     if (message === "bad port") return "refused";
+    // A proxy that opens no tunnel, in the words of Node's `fetch`, which calls that an aborted request.
+    if (asText(message)?.startsWith("Proxy response (")) return "bad-response";
     const reason = REASONS.get(code) ?? REASONS.get(name);
     if (reason) return reason;
     if (Array.isArray(errors) && errors.length > 0) return reasonOf(errors[0]);
@@ -89,10 +91,21 @@ function named(reason: Reason, codes: readonly string[]): [string, Reason][] {
   return codes.map((code) => [code, reason]);
 }
 
+interface Refusal {
+  readonly status: number;
+  readonly body: string | undefined;
+  readonly token: string;
+  /** Whether a proxy was in the way, which may have answered itself. */
+  readonly isProxied: boolean;
+}
+
 /**
  * Returns what an answer with any other status than 2xx comes to. No message quotes `body`, but for a few known words.
  */
-export function refusalOf(route: string, status: number, body: string | undefined, token: string): PalinodeError {
+export function refusalOf(route: string, { status, body, token, isProxied }: Refusal): PalinodeError {
+  // The server always says in JSON what is wrong; what does not is a proxy's, and no word of the server's.
+  if (isProxied && asRecord(parseJson(body)).detail === undefined)
+    return new PalinodeError(route, "bad-response", status);
   if (status === 401) return new PalinodeError(route, "unauthorized", status);
   if (status === 403) return new PalinodeError(route, "denied", status, { detail: policyWordIn(body) });
   if (status === 429) return new PalinodeError(route, "rate-limited", status);

@@ -2,7 +2,7 @@
 import { asRecord, asText, textOf } from "../base/json.ts";
 import type { Client, Limits } from "./client.ts";
 import { PalinodeError } from "./failure.ts";
-import { rowsOf } from "./routes.ts";
+import { fileOf, rowsOf } from "./routes.ts";
 
 const PRIME = "/context/prime";
 const LIST = "/list";
@@ -19,8 +19,12 @@ export interface ListedMemory {
   readonly isCore: boolean;
   /** ISO text, or "". */
   readonly lastUpdated: string;
-  /** References such as `project/shop`. */
+  /** References such as `project/shop`, its scope among them. */
   readonly entities: readonly string[];
+  /** Files that it is in open conflict with, as a prime tells (0.20). */
+  readonly contradicts?: readonly string[];
+  /** Files that it rests on and that were retired, as a prime tells (0.20). */
+  readonly staleBacking?: readonly string[];
 }
 
 export interface Prime {
@@ -60,7 +64,7 @@ export async function listCore(client: Client, limits?: Limits): Promise<ListedM
 
 /** A row that names no file is none. */
 function toListed(row: unknown): ListedMemory[] {
-  const { file, name, title, summary, core, last_updated, entities } = asRecord(row);
+  const { file, name, title, summary, core, last_updated, entities, scope, contradicts, stale_backing } = asRecord(row);
   const path = asText(file);
   if (path === undefined) return [];
   return [
@@ -71,14 +75,24 @@ function toListed(row: unknown): ListedMemory[] {
       summary: asText(summary),
       isCore: core !== false,
       lastUpdated: textOf(last_updated),
-      entities: Array.isArray(entities) ? entities.filter((entity) => typeof entity === "string") : [],
+      entities: textsOf([...textsOf(entities), scope]),
+      ...(Array.isArray(contradicts) && { contradicts: textsOf(contradicts).map(fileOf) }),
+      ...(Array.isArray(stale_backing) && { staleBacking: textsOf(stale_backing).map(fileOf) }),
     },
   ];
 }
 
-/** Returns the whole text of a memory file, frontmatter and all (palinode-api.md, 2.6). */
-export async function readMemory(client: Client, path: string, limits?: Limits): Promise<string> {
-  const { content } = asRecord(await client.get(READ, { file_path: path }, limits));
+function textsOf(list: unknown): string[] {
+  return Array.isArray(list) ? list.filter((text) => typeof text === "string") : [];
+}
+
+/**
+ * Returns the whole text of a memory file, frontmatter and all (palinode-api.md, 2.6). For a `project`, servers from
+ * 0.22 on say of what belongs to others alone that there is no such file.
+ */
+export async function readMemory(client: Client, path: string, limits?: Limits, project = ""): Promise<string> {
+  const scope: Record<string, string> = project === "" ? {} : { project, automatic: "true" };
+  const { content } = asRecord(await client.get(READ, { file_path: path, ...scope }, limits));
   if (typeof content !== "string") throw new PalinodeError(READ, "bad-response");
   return content;
 }

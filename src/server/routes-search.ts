@@ -1,7 +1,7 @@
 // What memory has to say to a query: hits, a resolution, triggers that fire.
-import { asRecord, asText } from "../base/json.ts";
+import { asRecord, asText, textOf } from "../base/json.ts";
 import type { Client, Limits } from "./client.ts";
-import { type Askable, postIfThere, rowsOf } from "./routes.ts";
+import { type Askable, fileOf, postIfThere, rowsOf } from "./routes.ts";
 
 const SEARCH = "/search";
 const RESOLVE = "/resolve";
@@ -22,6 +22,16 @@ export interface SearchRequest {
   readonly sessionId: string;
 }
 
+/** Why a hit is not to be told as settled (store.py of 0.20 to 0.23, `currency_of`). */
+export interface Challenge {
+  /** Retired: archived, replaced, retracted, expired. */
+  readonly currency: "contested" | "retired";
+  /** What says so, in the server's words, such as `status:superseded`. */
+  readonly reason: string;
+  /** Files of what it contradicts, or of what replaced it. */
+  readonly otherSides: readonly string[];
+}
+
 export interface Hit {
   /** Relative to the memory folder. */
   readonly path: string;
@@ -36,6 +46,8 @@ export interface Hit {
   readonly snippet: string | undefined;
   readonly content: string | undefined;
   readonly contentHash: string | undefined;
+  /** What speaks against it; absent where nothing does, and before 0.20. */
+  readonly challenge?: Challenge;
   /** The frontmatter. */
   readonly metadata: Record<string, unknown>;
 }
@@ -66,11 +78,25 @@ function toHit(row: Record<string, unknown>): Hit {
     snippet: asText(snippet),
     content: asText(content),
     contentHash: asText(content_hash),
+    ...challengeOf(row),
     metadata: asRecord(metadata),
   };
 }
 
-/** Frontmatter names projects as `project/SLUG`, among other entities, and in `scope`. */
+/** The reason names files after its word: `contradicts: decisions/a, decisions/b`, `superseded_by: decisions/c`. */
+function challengeOf({ currency, currency_reason }: Record<string, unknown>): Pick<Hit, "challenge"> {
+  if (currency !== "contested" && currency !== "retired") return {};
+  const reason = textOf(currency_reason);
+  const [, references = ""] = /^(?:contradicts|superseded_by): (.*)$/s.exec(reason) ?? [];
+  const named = references.split(", ").filter((reference) => reference.trim() !== "");
+  return { challenge: { currency, reason, otherSides: named.map(fileOf) } };
+}
+
+/**
+ * Frontmatter names projects as `project/SLUG`, among other entities, and in `scope`. Each server from 0.13.0 to 0.23.0
+ * returns the frontmatter of a search's rows as `metadata`, entities and all (read in `core/store.py` of every release,
+ * and kept by the contract checks). Of a row that has none nothing is known: it counts as everybody's.
+ */
 function projectsOf({ entities, scope }: Record<string, unknown>): string[] {
   const refs = [...(Array.isArray(entities) ? entities : [entities]), scope];
   return refs.flatMap((ref) => /^project\/(.+)/.exec(asText(ref)?.trim() ?? "")?.[1]?.toLowerCase() ?? []);
@@ -85,14 +111,16 @@ export interface Resolution {
 
 /**
  * Returns what holds now by memory; undefined where the server has no such route, before 0.20 (palinode-api.md 2.11).
+ * Before 0.22 the server takes neither folder nor project, and resolves over all projects' memories.
  */
 export async function resolveQuery(
   asker: Askable,
-  request: { query: string; sessionId: string; maxItems: number; maxChars: number },
+  request: { query: string; sessionId: string; maxItems: number; maxChars: number; cwd?: string; project?: string },
   limits?: Limits,
 ): Promise<Resolution | undefined> {
-  const { query, sessionId, maxItems, maxChars } = request;
-  const body = { query, session_id: sessionId, max_items: Math.min(MAX_RESOLVED, maxItems), max_chars: maxChars };
+  const { query, sessionId, maxItems, maxChars, cwd, project } = request;
+  const limited = { max_items: Math.min(MAX_RESOLVED, maxItems), max_chars: maxChars };
+  const body = { query, session_id: sessionId, ...limited, cwd, project: project || undefined };
   const answer = await postIfThere(asker, RESOLVE, body, limits);
   return answer && { text: asText(answer.text), count: countOf(answer) };
 }
@@ -116,9 +144,19 @@ export interface FiredTrigger {
   readonly score: number | null;
 }
 
-/** Returns the triggers that fire for a query. Their cooldown has started with that (palinode-api.md, 2.7). */
-export async function checkTriggers(client: Client, query: string, limits?: Limits): Promise<FiredTrigger[]> {
-  const rows = rowsOf(await client.post(CHECK_TRIGGERS, { query }, limits), CHECK_TRIGGERS);
+/**
+ * Returns the triggers that fire for a query. Their cooldown has started with that (palinode-api.md, 2.7). For a
+ * `project`, those of memories of other projects do not, nor do they cool down; before 0.23 the server takes none, and
+ * all fire (`api/routers/triggers.py`).
+ */
+export async function checkTriggers(
+  client: Client,
+  query: string,
+  limits?: Limits,
+  project = "",
+): Promise<FiredTrigger[]> {
+  const body = { query, project: project || undefined };
+  const rows = rowsOf(await client.post(CHECK_TRIGGERS, body, limits), CHECK_TRIGGERS);
   return rows.flatMap(({ memory_file, description, score }) => {
     const file = asText(memory_file);
     return file === undefined ? [] : [{ file, description: asText(description) ?? "", score: numberOrNull(score) }];

@@ -12,6 +12,12 @@ export function rowsOf(answer: unknown, route: string): Record<string, unknown>[
   return rows.filter((row) => typeof row === "object" && row !== null && !Array.isArray(row));
 }
 
+/** Returns the file that a reference names: without its suffix, as the server writes them (evidence.py of 0.23). */
+export function fileOf(reference: string): string {
+  const path = reference.trim().replace(/^\/+/, "");
+  return path.endsWith(".md") ? path : `${path}.md`;
+}
+
 /** Whom to ask for what older servers do not have: the routes found missing are kept, and are not asked again. */
 export interface Askable {
   readonly client: Client;

@@ -1,5 +1,5 @@
-// The tests that drive the shipped file in the worker host, on every runtime that a host may have. Each test file runs
-// in a process of its own, two at a time, as built for the run that this file belongs to.
+// The tests that drive the shipped file, in the worker host and behind a proxy, on every runtime that a host may have.
+// Each test file runs in a process of its own, two at a time, as built for the run that this file belongs to.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { installRuntimes, type Runtime } from "./parts.ts";
 
 declare const REPOSITORY: string;
 
-const SUITE = ["helpers/worker-host", "recordings", "session/session"];
+const SUITE = ["helpers/worker-host", "recordings", "server/proxy", "session/session"];
 const LIMIT_MS = 240_000;
 
 type Run = { code: number | null; signal: NodeJS.Signals | null; output: string };

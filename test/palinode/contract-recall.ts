@@ -167,6 +167,88 @@ export const RECALL_CHECKS: Check[] = [
     },
   },
   {
+    title: "search tells whose its rows are, in their frontmatter",
+    async run(api) {
+      const [word, project] = [unique(), unique()];
+      const file = await saved(api, { type: "Insight", content: `${word} fact`, project });
+      const hits = rows((await api.post("/search", { query: `${word} fact`, threshold: 0.1 })).body);
+      const { metadata } = hits.find((hit) => hit.rel_path === file) ?? {};
+      assert.deepEqual(fields(metadata).entities, [`project/${project}`]);
+    },
+  },
+  {
+    title: "resolve is about the project that it is asked for, and what is everybody's",
+    since: "0.22",
+    async run(api) {
+      const content = text();
+      const ref = (await saved(api, { type: "Decision", content, project: "web" })).replace(/\.md$/, "");
+      const finds = async (project: string): Promise<boolean> =>
+        JSON.stringify(fields((await api.post("/resolve", { query: content, project })).body).selected).includes(ref);
+      assert.deepEqual([await finds("web"), await finds(unique())], [true, false]);
+    },
+  },
+  {
+    title: "search says of what contradicts another that it is contested, and names the other",
+    since: "0.20",
+    async run(api) {
+      const word = unique();
+      const other = (await saved(api, { type: "Decision", content: text() })).replace(/\.md$/, "");
+      const file = await saved(api, { type: "Decision", content: `${word} holds`, contradicts: [other] });
+      for (const mode of [undefined, "passive"]) {
+        const hits = rows((await api.post("/search", { query: `${word} holds`, mode })).body);
+        const { currency, currency_reason } = hits.find((hit) => hit.rel_path === file) ?? {};
+        assert.deepEqual([currency, currency_reason], ["contested", `contradicts: ${other}`]);
+      }
+    },
+  },
+  {
+    title: "search says of what was retired why, and what replaced it",
+    since: "0.20",
+    async run(api) {
+      const word = unique();
+      const other = (await saved(api, { type: "Decision", content: text() })).replace(/\.md$/, "");
+      const reasons: [metadata: Fields, reason: string][] = [
+        [{ superseded_by: other }, `superseded_by: ${other}`],
+        [{ status: "deprecated" }, "status:deprecated"],
+        [{ expires_at: "2020-01-01T00:00:00Z" }, "expired"],
+      ];
+      for (const [index, [metadata, reason]] of reasons.entries()) {
+        const file = await saved(api, { type: "Decision", content: `${word} holds ${index}`, metadata });
+        const find = async (mode?: string): Promise<Fields | undefined> =>
+          rows((await api.post("/search", { query: `${word} holds ${index}`, threshold: 0, mode })).body).find(
+            (hit) => hit.rel_path === file,
+          );
+        const { currency, currency_reason } = (await find()) ?? {};
+        assert.deepEqual([currency, currency_reason], ["retired", reason]);
+      }
+    },
+  },
+  {
+    title: "a passive search leaves out what was retired",
+    since: "0.23",
+    async run(api) {
+      const word = unique();
+      const file = await saved(api, { type: "Decision", content: `${word} holds`, metadata: { status: "deprecated" } });
+      const finds = async (mode?: string): Promise<boolean> =>
+        rows((await api.post("/search", { query: `${word} holds`, mode })).body).some((hit) => hit.rel_path === file);
+      assert.deepEqual([await finds(), await finds("passive")], [true, false]);
+    },
+  },
+  {
+    title: "prime says what a memory contradicts, and leaves out what was retired",
+    since: "0.20",
+    async run(api) {
+      const [project, other] = [unique(), `decisions/${unique()}`];
+      const file = await saved(api, { type: "Decision", project, contradicts: [other] });
+      await saved(api, { type: "Decision", project, metadata: { superseded_by: other } });
+      const decisions = rows(fields((await api.post("/context/prime", { project })).body).recent_decisions);
+      assert.deepEqual(
+        decisions.map((row) => [row.file, row.contradicts]),
+        [[file, [other]]],
+      );
+    },
+  },
+  {
     title: "a trigger fires once and then cools down",
     since: "0.17",
     async run(api) {

@@ -27,6 +27,9 @@ export type Memory = { file: string; text: string; frontmatter: Frontmatter; bod
 export type Chunk = { memory: Memory; sectionId: string; content: string };
 
 const WHOLE_BODY_CHARS = 2000;
+const RETIRED_STATES = ["archived", "superseded", "deprecated", "retracted"];
+/** A bullet that was struck in place, with the server's mark behind it. */
+const RETIRED_FACT = /^\s*(?:(?:[-*+]|\d+[.)])\s+)?~~.*~~\s*\[(?:superseded|RETRACTED)\s+\d{4}-\d{2}-\d{2}\b/m;
 const FOOTER = "## See also\n<!-- palinode-auto-footer -->\n";
 
 /** Returns the text of a memory file. */
@@ -111,8 +114,38 @@ export function isExpired(memory: Memory, now: number): boolean {
 
 /** No longer current: expired, or said to be so. */
 export function isRetired(memory: Memory, now: number): boolean {
-  const isDeclared = ["archived", "superseded", "deprecated", "retracted"].includes(String(memory.frontmatter.status));
-  return isDeclared || topFolder(memory.file) === "archive" || isExpired(memory, now);
+  return retirement(memory, now) !== undefined;
+}
+
+/** Returns whether what a chunk says still holds, and what decides that: `currency` and `currency_reason` (0.20). */
+export function currencyOf({ memory, content }: Chunk, now: number): [currency: string, reason: string] {
+  const reason = retirement(memory, now);
+  if (reason !== undefined) return ["retired", reason];
+  if (RETIRED_FACT.test(content)) return ["retired", "retired fact text"];
+  const rivals = listOf(memory, "contradicts");
+  if (rivals.length > 0) return ["contested", `contradicts: ${rivals.join(", ")}`];
+  for (const key of ["status", "lifecycle"])
+    if (declared(memory, key)) return ["current", `${key}:${declared(memory, key)}`];
+  return ["unmarked", "unmarked"];
+}
+
+/** Returns why a memory no longer holds: what replaced it is named first. */
+function retirement(memory: Memory, now: number): string | undefined {
+  const [replacement, status, lifecycle] = ["superseded_by", "status", "lifecycle"].map((key) => declared(memory, key));
+  const reasons: [holds: boolean, reason: string][] = [
+    [isExpired(memory, now), "expired"],
+    [RETIRED_STATES.includes(status ?? ""), `status:${status}`],
+    [RETIRED_STATES.includes(lifecycle ?? ""), `lifecycle:${lifecycle}`],
+    [memory.file.split("/").slice(0, -1).includes("archive"), "path:archive"],
+    [replacement !== "", "superseded_by"],
+  ];
+  const reason = reasons.find(([holds]) => holds)?.[1];
+  return reason === undefined || replacement === "" ? reason : `superseded_by: ${memory.frontmatter.superseded_by}`;
+}
+
+function declared(memory: Memory, key: string): string {
+  const value = memory.frontmatter[key];
+  return value === undefined || value === null ? "" : String(value).trim().toLowerCase();
 }
 
 function sectionName(text: string): string {

@@ -142,11 +142,14 @@ export function checkControls(store: Store, { action, automatic = true, ...scope
 function primeRow(store: Store, memory: Memory): Fields {
   const { title, description, epistemic } = memory.frontmatter;
   const contradicts = listOf(memory, "contradicts");
+  const { stale_backing: backing } = memory.frontmatter;
+  const stale_backing = Array.isArray(backing) ? backing.flatMap((entry) => (entry as { ref?: string }).ref ?? []) : [];
   const name = String(title ?? stem(memory.file));
   return {
     file: memory.file,
     summary: (description ? `${name} — ${String(description)}` : name).slice(0, SUMMARY_CHARS),
     ...(since(store, "0.20") && contradicts.length > 0 ? { contradicts } : {}),
+    ...(since(store, "0.20") && stale_backing.length > 0 ? { stale_backing } : {}),
     ...(since(store, "0.20") && epistemic ? { epistemic } : {}),
   };
 }

@@ -1,7 +1,7 @@
 // POST /resolve of the stand-in Palinode, read plainly: what matches stands, unless a memory says what it contradicts.
 
 import type { Memory } from "./memory.ts";
-import { chunksOf, listOf, parseMemory, updatedAt } from "./memory.ts";
+import { chunksOf, isRetired, listOf, parseMemory, updatedAt } from "./memory.ts";
 import { ranked, searchable } from "./search.ts";
 import type { Fields, Store } from "./store.ts";
 import { admit, HttpError, projectOf, since } from "./store.ts";
@@ -59,9 +59,8 @@ function seeds(store: Store, fields: Fields): Memory[] {
   }
   const project = projectOf(store, fields);
   const context = project === null ? [] : [project];
-  const memories = ranked(store, { query: fields.query }, searchable(store, {}, context), []).map(
-    (hit) => hit.chunk.memory,
-  );
+  const chunks = searchable(store, {}, context).filter(({ memory }) => !isRetired(memory, store.now()));
+  const memories = ranked(store, { query: fields.query }, chunks, []).map((hit) => hit.chunk.memory);
   return [...new Map(memories.map((memory) => [memory.file, memory])).values()];
 }
 

@@ -5,9 +5,9 @@ import { embed, wordsOf } from "./embedding.ts";
 import type { Chunk, Memory } from "./memory.ts";
 import {
   chunksOf,
+  currencyOf,
   isHidden,
   isOtherProject,
-  isRetired,
   listOf,
   memoriesIn,
   similarity,
@@ -68,12 +68,16 @@ export function searchable(
     (typeof category !== "string" || topFolder(file) === category) &&
     (!Array.isArray(types) || types.length === 0 || types.includes(type)) &&
     (!Array.isArray(type_deny) || !type_deny.includes(type));
-  return memoriesIn(store.memories)
-    .filter(
-      (memory) => !isHidden(memory) && memory.frontmatter.status !== "archived" && !isOtherProject(memory, project),
-    )
-    .filter((memory) => isWanted(memory) && (automatic !== true || !isRetired(memory, store.now())))
-    .flatMap((memory) => chunksOf(memory, !since(store, "0.22")));
+  return (
+    memoriesIn(store.memories)
+      .filter(
+        (memory) => !isHidden(memory) && memory.frontmatter.status !== "archived" && !isOtherProject(memory, project),
+      )
+      .filter(isWanted)
+      .flatMap((memory) => chunksOf(memory, !since(store, "0.22")))
+      // What nobody asked for holds nothing retired, from 0.23 on.
+      .filter((chunk) => automatic !== true || !since(store, "0.23") || currencyOf(chunk, store.now())[0] !== "retired")
+  );
 }
 
 /** Fuses the ranks of both arms, as the server does: `score` is about 1 for the best hit of any query. */
@@ -164,21 +168,17 @@ function result(store: Store, { chunk, score, raw, keyword }: Hit, fields: Field
     score,
     ...(since(store, "0.22") ? { agent_directed_withheld: false } : {}),
   };
-  return isRecency ? found : { id: `${memory.file}#${sectionId}`, ...found, ...judged(store, memory, raw, keyword) };
+  return isRecency ? found : { id: `${memory.file}#${sectionId}`, ...found, ...judged(store, chunk, raw, keyword) };
 }
 
 /** What a hit of a query says about itself beyond its text. */
-function judged(store: Store, memory: Memory, raw: number | null, keyword: number | null): Fields {
-  const rivals = listOf(memory, "contradicts");
-  const isContested = rivals.length > 0;
+function judged(store: Store, chunk: Chunk, raw: number | null, keyword: number | null): Fields {
+  const [currency, currency_reason] = currencyOf(chunk, store.now());
   return {
     raw_score: raw,
     ...(raw !== null || since(store, "0.21") ? { importance: 0.5, last_recalled: null, recall_count: 0 } : {}),
     freshness: "valid",
-    ...(since(store, "0.20") ? { currency: isContested ? "contested" : "unmarked" } : {}),
-    ...(since(store, "0.20")
-      ? { currency_reason: isContested ? `contradicts: ${rivals.join(", ")}` : "unmarked" }
-      : {}),
+    ...(since(store, "0.20") ? { currency, currency_reason } : {}),
     ...(since(store, "0.21") ? { retrieval_mode: "hybrid" } : {}),
     ...(since(store, "0.22") ? { keyword_score: keyword } : {}),
   };

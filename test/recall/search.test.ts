@@ -52,7 +52,7 @@ test("the server is asked as its contract says", async (t) => {
   );
   assert.deepEqual(
     server.calls("/check-triggers").map((call) => call.body),
-    [{ query: ROLLBACK_PROMPT }],
+    [{ query: ROLLBACK_PROMPT, project: "shop" }],
   );
   assert.deepEqual(
     server.calls("/search").map((call) => call.body),
@@ -324,6 +324,43 @@ test("an empty resolution says nothing, and a server without the route is asked 
     old.chat.answer("ok");
   }
   assert.deepEqual([old.server.calls("/resolve").length, old.server.calls("/search").length], [1, 2]);
+});
+
+test("a resolution and a trigger are this project's, and each request says which that is", async (t) => {
+  const billing = { ...ROLLBACK, file: "insights/billing.md", entities: ["project/billing"] };
+  const { chat, memory, server, folder } = await openScene(t, {
+    server: {
+      memories: [ROLLBACK, billing],
+      triggers: [{ description: ROLLBACK_PROMPT, memory_file: billing.file }],
+    },
+    env: { PALINODE_HOOK_RESOLVE: "1", PALINODE_HOOK_RESOLVE_DEADLINE: "1500" },
+  });
+  chat.say(ROLLBACK_PROMPT);
+  const told = (await memory()).join("\n");
+  assert.match(told, /### Resolved from memory[\s\S]*insights\/rollback\]/);
+  assert.doesNotMatch(told, /billing/);
+  const [{ cwd, project }, trigger] = ["/resolve", "/check-triggers"].map(
+    (path) => server.calls(path)[0]?.body as { cwd?: string; project?: string },
+  ) as [{ cwd?: string; project?: string }, { project?: string }];
+  assert.deepEqual([cwd, project, trigger.project], [folder, "shop", "shop"]);
+  assert.equal([...server.triggers.values()][0]?.fire_count, 0);
+});
+
+test("the digest leaves out what another project's scope names, however it is written", async (t) => {
+  const core = (name: string, more: object) => ({ file: `decisions/${name}.md`, core: true, summary: name, ...more });
+  const { chat, memory } = await openScene(t, {
+    server: {
+      memories: [
+        core("scoped-away", { frontmatter: { scope: "project/billing" } }),
+        core("scoped-here", { frontmatter: { scope: "project/shop" } }),
+        core("tagged-here", { entities: ["project/Shop"] }),
+      ],
+    },
+  });
+  chat.say("hi");
+  const [digest = ""] = await memory();
+  assert.match(digest, /scoped-here[\s\S]*tagged-here|tagged-here[\s\S]*scoped-here/);
+  assert.doesNotMatch(digest, /scoped-away/);
 });
 
 test("a resolution asks for no more than the server takes", async (t) => {

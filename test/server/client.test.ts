@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, type RequestListener, type ServerRe
 import { type AddressInfo, createServer as createTcpServer, type Socket } from "node:net";
 import test, { type TestContext } from "node:test";
 import { gzipSync } from "node:zlib";
-import { type Client, createClient, mayCarryToken } from "../../src/server/client.ts";
+import { type Client, createClient, mayCarryToken, mayUseProxy } from "../../src/server/client.ts";
 import { PalinodeError, reasonOf } from "../../src/server/failure.ts";
 
 const TOKEN = "s3cret-token-value";
@@ -379,7 +379,57 @@ test("the token goes nowhere else over plain http", () => {
   );
 });
 
+test("a proxy is only for public servers by https", () => {
+  const ownHosts = [
+    "localhost",
+    "127.9.9.9",
+    "[::1]",
+    "10.0.0.1",
+    "[fd00::1]",
+    "[::ffff:192.168.0.1]",
+    "nas",
+    "nas.lan",
+  ];
+  const names = ["nas.local", "db.internal", "nas.home.arpa", "a.localhost", "nas.local."];
+  for (const host of [...ownHosts, ...names])
+    for (const scheme of ["http", "https"]) assert.ok(!mayUseProxy(`${scheme}://${host}:1`), `${scheme}, ${host}`);
+  for (const host of ["memory.example", "8.8.8.8", "[2001:db8::1]", "local.example"])
+    assert.deepEqual([mayUseProxy(`http://${host}`), mayUseProxy(`https://${host}`)], [false, true], host);
+});
+
+test("behind a proxy only the server's own words count as its refusal", async (t) => {
+  const { HTTPS_PROXY } = process.env;
+  process.env.HTTPS_PROXY = "http://127.0.0.1:9";
+  t.after(() => void (HTTPS_PROXY === undefined && delete process.env.HTTPS_PROXY));
+  const quiet: number[] = [];
+  const config = { apiUrl: "https://memory.example", token: TOKEN, allowHttp: false, recallTimeoutMs: 1000 };
+  const client = createClient(config, { onRateLimited: (ms) => quiet.push(ms) });
+  for (const [status, reason] of [
+    [401, "unauthorized"],
+    [403, "denied"],
+    [429, "rate-limited"],
+  ] as const) {
+    for (const [body, expected] of [
+      ["<html>blocked</html>", "bad-response"],
+      ["{}", "bad-response"],
+      ['{"detail":"x"}', reason],
+    ]) {
+      t.mock.method(globalThis, "fetch", async () => new Response(body, { status, headers: { "retry-after": "7" } }));
+      assert.equal((await failureOf(client.get("/list", {}))).code, expected, `${status} ${body}`);
+    }
+  }
+  assert.deepEqual(quiet, [7000]);
+  const refused = new Error("Request was cancelled.", {
+    cause: new DOMException("Proxy response (403) !== 200", "AbortError"),
+  });
+  assert.equal(reasonOf(new TypeError("fetch failed", { cause: refused })), "bad-response");
+});
+
 test("a request to a public address goes without the token", async (t) => {
+  // Where a proxy is named, plain http goes without `fetch`, which is looked at here.
+  const { HTTP_PROXY } = process.env;
+  delete process.env.HTTP_PROXY;
+  t.after(() => void (HTTP_PROXY !== undefined && Object.assign(process.env, { HTTP_PROXY })));
   const sent: Headers[] = [];
   t.mock.method(globalThis, "fetch", async (_: unknown, init: RequestInit) => {
     sent.push(new Headers(init.headers));
