@@ -115,29 +115,18 @@ async function bundle() {
 }
 
 /**
- * Has esbuild keep what opens a file and the first sentence on an export: it keeps what looks like a licence. Comments on
- * types would be left alone; the rest is for whoever changes the code, and is read where it is changed.
+ * Has esbuild keep what opens a file: it keeps what looks like a licence. The other comments are for whoever changes the
+ * code, and are read where it is changed.
  */
 function keepComments({ onLoad }) {
   onLoad({ filter: /\/src\/.*\.ts$/ }, ({ path }) => ({
     loader: "ts",
-    contents: readFileSync(path, "utf8")
-      .replace(/^\/\*\*((?:(?!\*\/)[\s\S])*)\*\/(?=\nexport (?:async )?(?:function|class) )/gm, (_, text) =>
-        brief(text),
-      )
-      .replace(/^(?:\/\/ .*\n)+/, (head) => head.replace(/^\/\/ /gm, "//! ")),
+    contents: readFileSync(path, "utf8").replace(/^(?:\/\/ .*\n)+/, (head) => head.replace(/^\/\/ /gm, "//! ")),
   }));
 }
 
-/** Returns a comment with the first sentence of one. */
-function brief(text) {
-  const [sentence] = /^[\s\S]*?\.(?=\s)/.exec(text) ?? [text];
-  const isOneLine = !sentence.trim().includes("\n");
-  return isOneLine ? `/*! ${sentence.replace("*", "").trim()} */` : `/*!${sentence.trimEnd()}\n */`;
-}
-
 function withPlainComments(text) {
-  return text.replace(/^( *)\/\*!/gm, "$1/**").replace(/^( *)\/\/! /gm, "$1// ");
+  return text.replace(/^( *)\/\/! /gm, "$1// ");
 }
 
 /**

@@ -42,16 +42,14 @@ test("nothing in the built file looks like an ES module to Cline's loader", () =
   assert.doesNotMatch(readFileSync(BUNDLE, "utf8"), new RegExp(pattern, "m"));
 });
 
-for (const [what, line] of [
-  [
-    "a comment",
-    "/** Words that are imported, say, from elsewhere. */\nexport function here(): number {\n  return 1;\n}",
-  ],
-  ["code", "export const here = import.meta.url;"],
+for (const [what, added] of [
+  ["a comment", (text: string) => `// Words that are imported, say, from elsewhere.\n${text}`],
+  ["code", (text: string) => `${text}export const here = import.meta.url;\n`],
 ] as const)
   test(`${what} that looks like an ES module fails the build, which names the line`, async (t) => {
     const folder = clone(t, { tools: true });
-    appendFileSync(join(folder, "src/base/node.ts"), `${line}\n`);
+    const file = join(folder, "src/base/node.ts");
+    writeFileSync(file, added(readFileSync(file, "utf8")));
     const { code, stderr } = await build(folder);
     assert.equal(code, 1);
     assert.match(stderr, /Babel for this line; word it otherwise: .*(?:imported, say, from|import\.meta\.url)/);
