@@ -4,8 +4,8 @@ import { type Command, plainText, printJson, type Shell, UsageError, type Values
 import { clip, oneLine } from "../base/text.ts";
 import { readSetupContext } from "../cline/index.ts";
 import { MemoryError } from "../server/index.ts";
-import { createSession, newSurroundings, type Session, setPaused } from "../session/index.ts";
-import { type ReadConfig, readConfig, workspaceOf } from "../settings/index.ts";
+import { createSession, newSurroundings, type Session } from "../session/index.ts";
+import { type ReadConfig, readConfig, setPaused, workspaceOf } from "../settings/index.ts";
 import { MEMORY_TYPES, read, save, search } from "./memory.ts";
 import { type Reply, status, why } from "./status.ts";
 

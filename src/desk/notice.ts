@@ -2,8 +2,8 @@
 // is typed. It is the one place where CLI 3.0.65 shows a line of a plugin's own: it drops a plugin's events, output and
 // (over the hub) its log, and a throwing or stopping hook costs the run. Tried on the real CLI and TUI.
 import type { Reason } from "../server/index.ts";
-import { type ChannelNews, latestSession, pausedSince, type Session } from "../session/index.ts";
-import { isActive } from "../settings/index.ts";
+import { type ChannelNews, latestSession, type Session } from "../session/index.ts";
+import { isActive, pausedSince } from "../settings/index.ts";
 
 /** Troubles that keep memory away, until somebody mends them. */
 const OFF: Partial<Record<Reason, string>> = {

@@ -2,9 +2,10 @@
 // in the latest session here, and what was injected, or not and why. How that is put into words is status-text.ts.
 import { VERSION } from "../base/version.ts";
 import { checkHealth, checkStatus, explain, PULL_MODEL, type Reason, reasonOf } from "../server/index.ts";
-import { type ChannelNews, type LatestSession, latestSession, pausedSince, type Session } from "../session/index.ts";
+import { type ChannelNews, type LatestSession, latestSession, type Session } from "../session/index.ts";
 import {
   type Config,
+  pausedSince,
   primes,
   type ReadConfig,
   recalls,

@@ -1,11 +1,13 @@
 // One import, first session to last: each is read, sent where the server lacks it, and counted. It ends
 // early when somebody stops it or the server is no use.
 import { setImmediate as yieldToEvents } from "node:timers/promises";
+import type { State } from "../base/store.ts";
 import { adviceFor, type PalinodeError, type Reason, type SaveRequest } from "../server/index.ts";
 import type { ProjectFor } from "./choose.ts";
 import type { Kinship } from "./families.ts";
 import { type ImportLedger, sessionDigest } from "./import-ledger.ts";
 import type { Send, SendResult } from "./import-send.ts";
+import { withoutPaused } from "./pauses.ts";
 import { readSession } from "./read.ts";
 import type { PastSession, ReadSession } from "./sessions.ts";
 import { memoryOf } from "./snapshot.ts";
@@ -42,6 +44,8 @@ export interface Importer {
   readonly project: string;
   /** By session id, what of it is told with another; none where that was not looked for. */
   readonly kinships?: ReadonlyMap<string, Kinship>;
+  /** Where pauses are noted. */
+  readonly pauses: State;
   readonly warn: Warn;
   /** Hears after each session how many are done. */
   readonly onDone: (done: number, total: number) => void;
@@ -101,8 +105,10 @@ function prepare(past: PastSession, importer: Importer): Memory | Exclude<Fate, 
   const whole = readSession(past, warn);
   if (whole === undefined || (project !== "" && projectFor(whole) !== project)) return { kind: "left_out" };
   if (whole.prompts.length < minPrompts) return { kind: "too_short" };
-  const session = withoutShared(whole, importer.kinships?.get(past.id));
-  if (session === undefined) return { kind: "repeated" };
+  const own = withoutShared(whole, importer.kinships?.get(past.id));
+  if (own === undefined) return { kind: "repeated" };
+  const session = withoutPaused(own, importer.pauses);
+  if (session.prompts.length < Math.min(minPrompts, own.prompts.length)) return { kind: "too_short" };
   const digest = sessionDigest(session);
   if (ledger.has(session.id, digest)) return { kind: "unchanged" };
   return { kind: "memory", body: memoryOf(session, projectFor(session)), digest };

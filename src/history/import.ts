@@ -2,6 +2,7 @@
 // work of `snapshot`.
 import { setTimeout as sleep, setImmediate as yieldToEvents } from "node:timers/promises";
 import { type Command, printJson, type Shell, UsageError, type Values } from "../base/shell.ts";
+import { openState } from "../base/store.ts";
 import { createClient } from "../server/index.ts";
 import { readConfig } from "../settings/index.ts";
 import {
@@ -116,6 +117,7 @@ function liveImporter(shell: Shell, values: Values, project: string, signal: Abo
     ledger: openImportLedger(stateOf(shell, warn), config.apiUrl),
     minPrompts: readCount("min-prompts", values["min-prompts"], DEFAULT_MIN_PROMPTS),
     projectFor: projectNamer(shell.env),
+    pauses: openState(config.stateDir),
     onDone: progressOn(shell),
     signal,
     project,

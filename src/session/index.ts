@@ -1,7 +1,6 @@
 // A session of the host: its conversations, what they ask, and what is kept on disk.
 
 export type { Account, ChannelNews } from "./news.ts";
-export { pausedSince, setPaused } from "./pause.ts";
 export { type LatestSession, latestSession } from "./record.ts";
 export { Roster } from "./roster.ts";
 export { askerOf, createSession, isMuted, newSurroundings, type Session } from "./session.ts";

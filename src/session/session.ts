@@ -4,8 +4,7 @@ import { noState, openState, type State } from "../base/store.ts";
 import type { SetupContext } from "../cline/index.ts";
 import { type Asker, askDigest, type Channel, type Finding } from "../recall/index.ts";
 import { Breaker, type Client, checkControls, createClient, type Reason, reasonOf } from "../server/index.ts";
-import { type Config, primes, projectOf, projectSlug, workspaceOf } from "../settings/index.ts";
-import { pausedSince } from "./pause.ts";
+import { type Config, pausedSince, primes, projectOf, projectSlug, workspaceOf } from "../settings/index.ts";
 import { loadRecord, type SessionRecord } from "./record.ts";
 
 export type Action = "recall" | "capture";

@@ -2,6 +2,7 @@
 export { type Config, isActive, type PalinodeOptions, type Profile, primes, recalls, repairs } from "./config.ts";
 export { workspaceOf } from "./git.ts";
 export { type Problem, type Source, userFile, workspaceFile } from "./layers.ts";
+export { pausedSince, pausesOf, setPaused } from "./pause.ts";
 export { projectOf, projectSlug, slugOf } from "./project.ts";
 export { type ReadConfig, readConfig, type SettingNote, settingNotes } from "./settings.ts";
 export { DEFAULT_API_URL, type SettingName, settingRows, variableOf } from "./table.ts";

@@ -5,8 +5,7 @@ import { codeOf, entryAt } from "../base/files.ts";
 import { quoted, thisProgram } from "../base/shell.ts";
 import { openState } from "../base/store.ts";
 import { clineDataDir, homeDir } from "../cline/index.ts";
-import { pausedSince } from "../session/index.ts";
-import type { ReadConfig } from "../settings/index.ts";
+import { pausedSince, type ReadConfig } from "../settings/index.ts";
 import { type Check, ok, warning } from "./check.ts";
 import { renaming, setting } from "./mend.ts";
 

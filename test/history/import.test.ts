@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readdirSync, rmSync, utimesSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import test, { type TestContext } from "node:test";
-import { openState } from "../../src/base/store.ts";
+import { noState, openState } from "../../src/base/store.ts";
 import { findSessions } from "../../src/history/find.ts";
 import { openImportLedger, sessionDigest } from "../../src/history/import-ledger.ts";
 import { progressText } from "../../src/history/import-report.ts";
@@ -13,6 +13,7 @@ import { readSession } from "../../src/history/read.ts";
 import { memoryOf } from "../../src/history/snapshot.ts";
 import type { Client } from "../../src/server/client.ts";
 import { PalinodeError } from "../../src/server/failure.ts";
+import { setPaused } from "../../src/settings/pause.ts";
 import { EXTENSION, type Home, LEGACY_TASK, openHome } from "../helpers/past.ts";
 import { complaint } from "../palinode/envelope.ts";
 import { unsafe } from "../palinode/save.ts";
@@ -592,6 +593,7 @@ async function unit(t: TestContext, count: number, client: Pick<Client, "post">,
     env: home.env,
     send: createSend({ client, clock, signal, quietMs, warn }),
     ledger: openImportLedger(openState(join(home.folder, "state")), "http://127.0.0.1"),
+    pauses: noState,
     signal,
     minPrompts: 2,
     projectFor: () => "p",
@@ -836,4 +838,24 @@ test("message times that no calendar has are none", async (t) => {
   assert.equal((await run()).code, 0);
   const { started_at, ended_at } = server.saved[0]!.metadata as Record<string, unknown>;
   assert.deepEqual([started_at, ended_at], ["2026-11-30T13:16:26.994Z", "2026-11-30T13:16:26.994Z"]);
+});
+
+test("what was said in a pause is not imported, and nothing is where all was", async (t) => {
+  const { home, server, run } = await open(t);
+  const state = openState(join(home.folder, ".cline/data/palinode"));
+  const workspace = join(home.folder, "shop");
+  const at = 1_700_000_000_000;
+  setPaused(state, workspace, at + 2);
+  setPaused(state, workspace, undefined, at + 5);
+  home.session("half", ["open words", "a1", "HIDDEN words", "HIDDEN answer", "HIDDEN too", "a3", "more words", "a4"]);
+  home.session("whole", ["x", "y", "HIDDEN one", "z"].slice(2));
+  assert.equal((await run(["--min-prompts", "1"])).code, 0);
+  const [memory, ...others] = server.saved.filter(({ slug }) => String(slug).includes("half"));
+  assert.deepEqual(others, []);
+  assert.match(String(memory?.content), /- open words[\s\S]*- more words/);
+  assert.ok(!JSON.stringify(server.saved).includes("HIDDEN words"), JSON.stringify(server.saved));
+  setPaused(state, workspace, at);
+  home.session("later", ["HIDDEN later", "a1"]);
+  assert.match((await run(["--min-prompts", "1"])).out, /too short 1|too short [1-9]/);
+  assert.ok(!JSON.stringify(server.saved).includes("HIDDEN later"));
 });

@@ -9,7 +9,7 @@ import { dirname, join } from "node:path";
 import test from "node:test";
 import { quoted } from "../../src/base/shell.ts";
 import { openState } from "../../src/base/store.ts";
-import { setPaused } from "../../src/session/pause.ts";
+import { setPaused } from "../../src/settings/pause.ts";
 import { gettingPalinode } from "../../src/setup/mend.ts";
 import { BYTES, called, createHome, FILE, runFile, VERSION } from "../helpers/command-line.ts";
 import { arrange, type Check, examine, find, mend } from "../helpers/doctor.ts";
