@@ -40,6 +40,11 @@ export function dropTail({ state }: Sender, tail: string): void {
   state.remove(tailName(tail));
 }
 
+/** Returns how many prompts a session's tail covers, which is sent when the session is over; 0 where it left none. */
+export function promptsLeft(state: State, tail: string): number {
+  return readItem(state.read(tailName(tail)))?.prompts ?? 0;
+}
+
 /** Keeps the folders of waiting and refused captures within bounds, whatever the server does. Does not block. */
 export async function tidy(state: State, now: number): Promise<void> {
   for (const folder of ["queue", "refused", "tails"])

@@ -93,14 +93,18 @@ export interface LatestSession {
   readonly record: SessionRecord;
 }
 
-/** Returns the session that was last active in this workspace, or undefined. */
-export function latestSession(state: State, cwd: string | undefined): LatestSession | undefined {
-  const byAge = state
+/** Returns the sessions of which there is a record, the newest first. Reads none of them. */
+export function listRecords(state: State): Omit<LatestSession, "record">[] {
+  return state
     .list("sessions")
     .filter((file) => file.endsWith(".json"))
     .map((file) => ({ id: file.slice(0, -".json".length), at: state.writtenAt(`sessions/${file}`) ?? 0 }))
     .sort((a, b) => b.at - a.at);
-  const latest = byAge.find(({ id }) => asRecord(state.read(`sessions/${id}.json`)).cwd === cwd);
+}
+
+/** Returns the session that was last active in this workspace, or undefined. */
+export function latestSession(state: State, cwd: string | undefined): LatestSession | undefined {
+  const latest = listRecords(state).find(({ id }) => asRecord(state.read(`sessions/${id}.json`)).cwd === cwd);
   return latest && { ...latest, record: loadRecord(state, latest.id, cwd) };
 }
 

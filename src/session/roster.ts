@@ -2,6 +2,7 @@
 import { type HookCall, promptKeys, readSetupContext } from "../cline/index.ts";
 import { isActive, type PalinodeOptions, readConfig, settingNotes, workspaceOf } from "../settings/index.ts";
 import { Conversation } from "./conversation.ts";
+import { inherit } from "./inherit.ts";
 import { createSession, newSurroundings, prefetch, type Session } from "./session.ts";
 
 const MAX_CONVERSATIONS = 64;
@@ -88,6 +89,7 @@ export class Roster {
     const knows = (session: Session): boolean => session.record.asked.some((key) => keys.has(key));
     const session = call.sessionId === undefined ? this.#sessionBy(call, knows) : this.#sessionNamed(call.sessionId);
     if (session === undefined) return undefined;
+    if (!session.isClaimed) inherit(session, call.transcript);
     // A conversation that shares nothing with its session's record must not overwrite it.
     return new Conversation(call.conversationId, session, !session.isClaimed || knows(session));
   }

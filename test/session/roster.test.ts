@@ -3,8 +3,9 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { createPalinodePlugin } from "../../src/plugin.ts";
-import { type Chat, createChat, type Payload } from "../helpers/chat.ts";
+import { type Chat, createChat, type Message, type Payload } from "../helpers/chat.ts";
 import { openScene, ROLLBACK_PROMPT } from "../helpers/scene.ts";
+import type { WorkerHost } from "../helpers/worker-host.ts";
 
 const TEAM = ["team_status", "team_run_task", "run_commands", "palinode_search", "palinode_save"];
 
@@ -128,4 +129,72 @@ test("a setup that is told nothing, as for an agent of an agent, registers the c
   assert.deepEqual(registered, ["/palinode"]);
   setUp("lead");
   assert.ok(registered.includes("rule palinode") && registered.includes("palinode_search"));
+});
+
+const TALK = [ROLLBACK_PROMPT, "Where do the packages of the api come from?", "And who restarts the api after it?"];
+
+/** A session of three prompts in one process, and a second host with its messages under another id. */
+async function openFork(t: TestContext) {
+  const scene = await openScene(t);
+  const requests: Message[][] = [];
+  for (const words of TALK) {
+    scene.chat.say(words);
+    requests.push(await scene.model());
+    scene.chat.answer(`Done: ${words}`);
+    await scene.finish();
+  }
+  await scene.host.kill();
+  const forkWith = (kept: number): [Chat, WorkerHost] => {
+    const chat = createChat({ conversationId: "conv_fork", agentId: "agent_fork" });
+    for (const message of scene.chat.messages.slice(0, kept)) chat.add(message);
+    return [chat, scene.restart({ context: { session: { sessionId: "1796000000099_fork" } } })];
+  };
+  return { ...scene, requests, forkWith };
+}
+
+for (const [act, keptMessages, keptPrompts] of [
+  ["a fork", 6, 3],
+  ["an undo", 4, 2],
+] as const)
+  test(`${act} under a new id sends the bytes that were sent, and asks and captures only what is new`, async (t) => {
+    const { server, model, finish, requests, forkWith } = await openFork(t);
+    assert.equal(server.sessions.length, 1);
+    const asked = server.calls("/search").length;
+    const [chat, host] = forkWith(keptMessages);
+    chat.say("What does the deploy of the api cost?");
+    const request = await model(chat, host);
+    const before = requests[keptPrompts - 1] ?? [];
+    assert.deepEqual(request.slice(0, before.length), before);
+    assert.equal(server.calls("/search").length, asked + 1);
+    chat.answer("Done");
+    await finish(chat, host);
+    assert.equal(server.sessions.length, 1);
+  });
+
+test("a fork goes on where the captures of the other stopped", async (t) => {
+  const { server, model, finish, forkWith } = await openFork(t);
+  const [chat, host] = forkWith(6);
+  for (const words of ["A fourth question", "A fifth question", "A sixth question"]) {
+    chat.say(words);
+    await model(chat, host);
+    chat.answer("Done");
+    await finish(chat, host);
+  }
+  assert.deepEqual(
+    server.sessions.map(({ summary }) => /\d+ prompts/.exec(String(summary))?.[0]),
+    ["3 prompts", "6 prompts"],
+  );
+});
+
+test("a session of messages that nobody knows takes over nothing", async (t) => {
+  const { server, restart, model } = await openFork(t);
+  const chat = createChat({ conversationId: "conv_other" });
+  chat.say("Something said elsewhere before");
+  chat.answer("Done");
+  chat.say(ROLLBACK_PROMPT);
+  const asked = server.calls("/search").length;
+  const request = await model(chat, restart({ context: { session: { sessionId: "1796000000098_other" } } }));
+  assert.equal(server.calls("/search").length, asked + 1);
+  // The digest and what the prompt recalls, at the newest prompt.
+  assert.equal(request.length, chat.messages.length + 2);
 });
