@@ -8,6 +8,7 @@ import { linesLike } from "../helpers/pattern.ts";
 import { texts } from "./model-server.ts";
 import { assertChain, assertRemembered, memoryMessages, systemAndTools } from "./requests.ts";
 import { arrange, e2e, MEMORIES, memory, PROMPTS, ROLLBACK, type Scene } from "./scene.ts";
+import { say } from "./talk.ts";
 import type { Terminal } from "./terminal.ts";
 
 const FIX = "potoroo-6617";
@@ -138,6 +139,24 @@ e2e(
     terminal.kill();
   },
 );
+
+e2e("a fork in the terminal program goes on with the bytes that were sent", async (t, parts) => {
+  const scene = await arrange(t, parts);
+  scene.sandbox.dropIn();
+  const before = await oneShot(scene, PROMPTS.rollback);
+  const [id = ""] = scene.sandbox.sessions();
+  const terminal = scene.sandbox.terminal("-i", "--id", id);
+  await terminal.until(
+    "the resumed conversation",
+    () => terminal.shown().includes("Ask anything") && terminal.shown().includes("Done:"),
+  );
+  await slash(terminal, "/fork", () => scene.sandbox.sessions().length === 2);
+  const fork = scene.sandbox.sessions().find((name) => name !== id) ?? "";
+  const after = await scene.during(() => say(scene, fork, terminal, PROMPTS.retries));
+  assertChain([before.at(-1)!, ...after]);
+  for (const request of after) assertRemembered(request, ROLLBACK);
+  terminal.kill();
+});
 
 /** Types a command and presses Enter until it is answered; a second Enter in an empty line does nothing. */
 async function slash(terminal: Terminal, command: string, isAnswered: () => boolean): Promise<void> {

@@ -25,7 +25,8 @@ export async function converse(scene: Scene, id: string, prompts: string[]): Pro
   await terminal.close();
 }
 
-async function say(scene: Scene, id: string, terminal: Terminal, prompt: string): Promise<void> {
+/** Says a prompt in a session that listens, and waits for its answer. */
+export async function say(scene: Scene, id: string, terminal: Terminal, prompt: string): Promise<void> {
   const arrived = (): boolean => scene.model.agentRequests().at(-1)?.body.includes(prompt) ?? false;
   await sleep(SETTLE_MS);
   terminal.type(prompt);
