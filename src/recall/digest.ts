@@ -1,6 +1,6 @@
 // What a session starts with: the core memories, and where the project stands.
 import { safeLine, stripOurBlocks } from "../base/markup.ts";
-import { clip, clipMarked, digestOf } from "../base/text.ts";
+import { clip, clipMarked, digestOf, oneLine } from "../base/text.ts";
 import { within } from "../base/time.ts";
 import { type ListedMemory, listCore, type Prime, primeSession, readBody, reasonOf } from "../server/index.ts";
 import { type Asker, type Finding, findingOf, type Memory } from "./finding.ts";
@@ -19,6 +19,10 @@ const MAX_STANDING_CHARS = 240;
 const MAX_TEXT_CHARS = 4000;
 /** More of a file is not looked at for its opening. */
 const MAX_OPENING_CHARS = 20_000;
+/** A longer file is no statement of one thing. */
+const MAX_SHORT_BYTES = 8000;
+const MAX_READ = 8;
+const MAX_SENTENCE_CHARS = 160;
 /** Core memories wait so long for the rest of the digest; what comes later is told later. */
 const STANDING_WAIT_MS = 250;
 
@@ -35,7 +39,7 @@ export async function askDigest(asker: Asker): Promise<Finding> {
     const rows = await coreRows(listed, primed);
     // It alone knows what is contested.
     const prime = await within(primed, STANDING_WAIT_MS);
-    const core = coreMemories(asker, rows, prime?.core ?? []);
+    const core = await coreMemories(asker, rows, prime?.core ?? []);
     if (config.digest === "core") return { memories: core };
     const standing = primed.then((prime) => (prime === undefined ? [] : standingOf(asker, prime, core)));
     const soon = await within(standing, prime === undefined ? 0 : STANDING_WAIT_MS);
@@ -58,11 +62,34 @@ async function coreRows(
   }
 }
 
-function coreMemories({ config, project }: Asker, rows: readonly ListedMemory[], primed: Prime["core"]): Memory[] {
+async function coreMemories(
+  asker: Asker,
+  rows: readonly ListedMemory[],
+  primed: Prime["core"],
+): Promise<readonly Memory[]> {
+  const { config, project } = asker;
   const doubts = new Map(primed.map((row) => [row.file, doubtsOf(row)]));
   const core = rows.filter((row) => row.isCore && belongsTo(project, row));
-  const newestFirst = core.sort((a, b) => compare(b.lastUpdated, a.lastUpdated));
-  return newestFirst.slice(0, config.injectMaxFiles).map((row) => coreMemory(row, doubts.get(row.file) ?? ""));
+  const newestFirst = core.sort((a, b) => compare(b.lastUpdated, a.lastUpdated)).slice(0, config.injectMaxFiles);
+  const openings = await openingsOf(asker, newestFirst);
+  return newestFirst.map((row) => coreMemory(row, doubts.get(row.file) ?? "", openings.get(row.file)));
+}
+
+/**
+ * A server without a chat model sums nothing up: then the first sentences of short files are told. A few are read at
+ * once, and what takes longer than `STANDING_WAIT_MS` is told by its name.
+ */
+async function openingsOf(asker: Asker, rows: readonly ListedMemory[]): Promise<Map<string, string | undefined>> {
+  const isShort = ({ summary, sizeBytes = Infinity }: ListedMemory) =>
+    summary === undefined && sizeBytes <= MAX_SHORT_BYTES;
+  const openings = rows
+    .filter(isShort)
+    .slice(0, MAX_READ)
+    .map(async ({ file }) => {
+      const body = await within(readBody(asker, file), STANDING_WAIT_MS);
+      return [file, firstSentence(body)] as const;
+    });
+  return new Map(await Promise.all(openings));
 }
 
 /** The list is not scoped: a memory that names only other projects is theirs (palinode-api.md, 2.5). */
@@ -71,21 +98,21 @@ function belongsTo(project: string, { entities }: ListedMemory): boolean {
   return project === "" || projects.length === 0 || projects.includes(`project/${project}`);
 }
 
-function coreMemory(row: ListedMemory, doubts: string): Memory {
+function coreMemory(row: ListedMemory, doubts: string, opening: string | undefined): Memory {
   const path = clip(row.file, MAX_TEXT_CHARS);
-  const name = row.name ?? row.title ?? path.replace(/^.*\//, "").replace(/\.md$/, "");
+  const name = row.title ?? row.name ?? path.replace(/^.*\//, "").replace(/\.md$/, "");
   const { summary } = row;
   const said = summary === undefined ? name : `${name} — ${summary}`;
-  const words = `${doubts}${said}`;
+  const words = `${doubts}${summary === undefined ? told(name, opening) : said}`;
   const text = clip(`[${path}] ${words}`, MAX_TEXT_CHARS);
   return {
     source: "digest",
-    // The same with and without: the prime may come later than the list.
+    // The same with and without: the prime may come later than the list, and the opening not at all.
     keys: [`core ${digestOf(clip(`[${path}] ${said}`, MAX_TEXT_CHARS))}`],
     path,
     score: null,
     words: safeLine(clip(words, MAX_TEXT_CHARS)),
-    gist: `${name} ${summary ?? ""}`,
+    gist: `${name} ${summary ?? opening ?? ""}`,
     entry: { lines: [`- ${safeLine(text)}`] },
   };
 }
@@ -106,8 +133,8 @@ function standingOf(asker: Asker, prime: Prime, core: readonly Memory[]): Promis
 }
 
 /**
- * Returns what a memory of a prime says: its summary, else its first words, undefined where they cannot be had. The
- * server sums up a file without a title, as captures are, by its name. Never rejects.
+ * Returns what a memory of a prime says: its summary; its title and first sentence where it has no other; its first
+ * words where the server, for want of a title, gives its name. Undefined where they cannot be had. Never rejects.
  */
 export async function gistOf(
   asker: Pick<Asker, "client" | "signal">,
@@ -115,7 +142,26 @@ export async function gistOf(
   summary: string,
 ): Promise<string | undefined> {
   const isNamed = summary !== "" && !path.endsWith(`${summary}.md`);
-  return isNamed ? summary : openingOf(await readBody(asker, path));
+  if (isNamed && summary.includes(" — ")) return summary;
+  const body = await readBody(asker, path);
+  return isNamed ? told(summary, firstSentence(body)) : openingOf(body);
+}
+
+/** Returns a name and what is said under it; the one that says both where the other repeats it. */
+function told(name: string, opening: string | undefined): string {
+  const [short, long] = [name, opening ?? ""].map((text) =>
+    (text.match(/[\p{L}\p{N}]+/gu) ?? []).join(" ").toLowerCase(),
+  );
+  if (long === "" || opening === undefined || short?.startsWith(long ?? "")) return name;
+  return long?.startsWith(short ?? "") ? opening : `${name} — ${opening}`;
+}
+
+/** Returns the first sentence that a text opens with, on one line and of at most 160 characters, or undefined. */
+function firstSentence(text: string | undefined): string | undefined {
+  const opening = openingOf(text);
+  if (opening === undefined) return undefined;
+  const line = oneLine(stripOurBlocks(opening));
+  return clipMarked(/^.*?(?:[.!?](?=\s|$)|[。！？])/.exec(line)?.[0] ?? line, MAX_SENTENCE_CHARS);
 }
 
 async function standingMemory(asker: Asker, row: ListedMemory, label: string): Promise<Memory> {

@@ -2,7 +2,7 @@
 import { asText } from "../base/json.ts";
 import { safeLine, safeLines, stripOurBlocks } from "../base/markup.ts";
 import { CUT_MARK, clip, clipLines, clipMarked, digestOf } from "../base/text.ts";
-import { type FiredTrigger, type Hit, readBody } from "../server/index.ts";
+import { type FiredTrigger, type Hit, type Resolution, readBody } from "../server/index.ts";
 import { triggerHeading } from "./block.ts";
 import type { Asker, Memory } from "./finding.ts";
 import { type OtherSide, otherSideLine, standingText } from "./standing.ts";
@@ -26,7 +26,8 @@ export function hitMemory(hit: Hit, heading?: string, side?: OtherSide): Memory 
   const { score } = hit;
   const snippet = hit.snippet ?? hit.content ?? "";
   const text = hit.content ?? snippet;
-  const words = clipMarked(safeLine(stripOurBlocks(looked(snippet, MAX_SNIPPET_CHARS))), MAX_SNIPPET_CHARS);
+  const said = withoutHeader(stripOurBlocks(looked(snippet, MAX_SNIPPET_CHARS)));
+  const words = clipMarked(safeLine(said), MAX_SNIPPET_CHARS);
   const line = `- [${safeLine(path)}] (${matchText(score)}${standingText(hit)}) ${words}`.trimEnd();
   const resume = safeLine(looked(asText(hit.metadata.resume) ?? "", MAX_SNIPPET_CHARS));
   const hasResume = resume !== "" && !line.includes(resume);
@@ -73,13 +74,14 @@ export async function triggerMemory(asker: Asker, trigger: FiredTrigger, wantsFi
   };
 }
 
-/** Returns what a resolution shows. */
-export function resolvedMemory(text: string): Memory {
+/** Returns what a resolution shows; its keys are those of the memories that it tells, where it names them. */
+export function resolvedMemory(text: string, told: Resolution["told"]): Memory {
   const lines = safeLines(text.replace(/^\s*### Resolved from memory/, "### Resolved"));
   const isTitled = lines[0]?.startsWith("### Resolved") === true;
   return {
     source: "resolution",
-    keys: [`resolved ${digestOf(text)}`],
+    keys:
+      told.length > 0 ? told.map(({ path, statement }) => textKey(path, statement)) : [`resolved ${digestOf(text)}`],
     path: "",
     score: null,
     gist: text,
@@ -98,6 +100,16 @@ function textKey(path: string, text: string): string {
     .toLowerCase()
     .match(/[\p{L}\p{N}]+/gu);
   return `text ${digestOf(`${path} ${(words ?? []).join(" ")}`)}`;
+}
+
+/** What the server writes ahead of a session's summary says nothing of it (`/session-end`, palinode-api.md, 2.10). */
+const OF_SESSION = "(?:#{1,3} Session End — \\S+\\s*)?";
+const FIELDS = "(?:\\*\\*(?:Source|Harness|Model|Trigger|Session ID):\\*\\*\\s\\S+\\s+)*";
+const HEADER = new RegExp(`^\\s*(?:…|\\.{3})?\\s*${OF_SESSION}${FIELDS}(?:\\*\\*Summary:\\*\\*\\s*)?`);
+
+function withoutHeader(snippet: string): string {
+  const rest = snippet.replace(HEADER, "");
+  return rest === "" ? snippet : rest;
 }
 
 function matchText(score: number | null): string {

@@ -141,11 +141,11 @@ export async function askResolve(asker: Asker, query: string, extra = 0): Promis
   return askSearch(asker, query, extra, RELATED_INSTEAD);
 }
 
-function resolvedFinding({ text, count }: Resolution): Finding {
+function resolvedFinding({ text, count, told }: Resolution): Finding {
   if (text === undefined) return { channel: "search", memories: [], reason: "bad-response" };
   return count === 0
     ? { channel: "search", memories: [], reason: "no-hits" }
-    : { channel: "search", memories: [resolvedMemory(text)] };
+    : { channel: "search", memories: [resolvedMemory(text, told)] };
 }
 
 /** So short an id stands in other texts too. */

@@ -28,6 +28,8 @@ export function select(memories: readonly Memory[], visible: Visible, maxHits: n
 }
 
 function isVisible(memory: Memory, { keys, snippets }: Visible): boolean {
+  // A resolution is one text of several memories.
+  if (memory.source === "resolution") return memory.keys.every((key) => keys.has(key));
   return keys.has(wholeKey(memory.path)) || memory.keys.some((key) => keys.has(key)) || looksSeen(memory, snippets);
 }
 

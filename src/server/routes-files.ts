@@ -15,6 +15,8 @@ export interface ListedMemory {
   readonly name: string | undefined;
   readonly title: string | undefined;
   readonly summary: string | undefined;
+  /** Of the file, frontmatter and all, where the server tells. */
+  readonly sizeBytes: number | undefined;
   /** False only where the server says so. */
   readonly isCore: boolean;
   /** ISO text, or "". */
@@ -64,7 +66,8 @@ export async function listCore(client: Client, limits?: Limits): Promise<ListedM
 
 /** A row that names no file is none. */
 function toListed(row: unknown): ListedMemory[] {
-  const { file, name, title, summary, core, last_updated, entities, scope, contradicts, stale_backing } = asRecord(row);
+  const { file, name, title, summary, core, entities, scope, contradicts, stale_backing } = asRecord(row);
+  const { last_updated, size_bytes } = asRecord(row);
   const path = asText(file);
   if (path === undefined) return [];
   return [
@@ -73,6 +76,7 @@ function toListed(row: unknown): ListedMemory[] {
       name: asText(name),
       title: asText(title),
       summary: asText(summary),
+      sizeBytes: typeof size_bytes === "number" ? size_bytes : undefined,
       isCore: core !== false,
       lastUpdated: textOf(last_updated),
       entities: textsOf([...textsOf(entities), scope]),

@@ -107,6 +107,8 @@ export interface Resolution {
   readonly text: string | undefined;
   /** How many things it is about. The text is never empty: that nothing was found shows here alone. */
   readonly count: number;
+  /** What it tells, by file and statement. */
+  readonly told: readonly { readonly path: string; readonly statement: string }[];
 }
 
 /**
@@ -122,7 +124,17 @@ export async function resolveQuery(
   const limited = { max_items: Math.min(MAX_RESOLVED, maxItems), max_chars: maxChars };
   const body = { query, session_id: sessionId, ...limited, cwd, project: project || undefined };
   const answer = await postIfThere(asker, RESOLVE, body, limits);
-  return answer && { text: asText(answer.text), count: countOf(answer) };
+  return answer && { text: asText(answer.text), count: countOf(answer), told: toldIn(answer) };
+}
+
+/** What was selected, and the sides of what is contested. */
+function toldIn({ selected, conflicts }: Record<string, unknown>): Resolution["told"] {
+  const sides = [conflicts].flat().flatMap((conflict) => asRecord(conflict).sides ?? []);
+  return [selected, sides].flat().flatMap((row) => {
+    const { rel_path, ref, statement } = asRecord(row);
+    const path = asText(rel_path) ?? asText(ref);
+    return path === undefined ? [] : [{ path: fileOf(path), statement: textOf(statement) }];
+  });
 }
 
 function countOf(answer: Record<string, unknown>): number {

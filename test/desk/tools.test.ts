@@ -192,6 +192,11 @@ test("a trigger is set for a file that is there, and fires", async (t) => {
     String(await host.callTool("palinode_trigger", { description: ROLLBACK_PROMPT, memory_file: ROLLBACK.file })),
     /set/,
   );
+  // The server's own 0.75 hardly ever fires.
+  assert.deepEqual(
+    [...server.triggers.values()].map(({ threshold }) => threshold),
+    [0.6],
+  );
   chat.say(ROLLBACK_PROMPT);
   assert.match((await memory()).join("\n"), /### Trigger fired: insights\/rollback\.md/);
 });

@@ -195,3 +195,57 @@ test("a prime that hangs holds nobody up where the list fails, and one without a
   chat.say("And now, what do we know?");
   assert.match(JSON.stringify((await host.beforeModel(chat.beforeModel())).result), /use-pnpm/);
 });
+
+test("a core memory that nobody summed up is told by its title and first sentence", async (t) => {
+  const core = (file: string, day: number, more: Partial<MemoryInput>) =>
+    memory(file, "Insight", day, "", { core: true, ...more });
+  const { chat, memory: recalled } = await openScene(t, {
+    server: {
+      memories: [
+        core("insights/1796085494.md", 9, { title: "部署", body: "# 部署\n\n先在预发环境验证。然后再上线。" }),
+        core("insights/use-pnpm.md", 8, { title: undefined, body: "We use pnpm. Never npm." }),
+        core("insights/repeats.md", 7, { title: "Tabs, not spaces", body: "Tabs, not spaces, in every file. Really." }),
+        core("insights/long.md", 6, { title: "Long", body: `One sentence. ${"x ".repeat(5000)}` }),
+        core("insights/empty.md", 5, { title: "Empty", body: "" }),
+        core("insights/summed.md", 4, { title: "Summed", summary: "its own summary", body: "Not this." }),
+      ],
+    },
+  });
+  chat.say("ok");
+  assert.deepEqual(((await recalled())[0] ?? "").split("\n").slice(3, -1), [
+    "- [insights/1796085494.md] 部署 — 先在预发环境验证。",
+    "- [insights/use-pnpm.md] use-pnpm — We use pnpm.",
+    "- [insights/repeats.md] Tabs, not spaces, in every file.",
+    "- [insights/long.md] Long",
+    "- [insights/empty.md] Empty",
+    "- [insights/summed.md] Summed — its own summary",
+  ]);
+});
+
+test("files that are read too slowly are told by their names, and nobody waits for them", async (t) => {
+  const {
+    chat,
+    memory: recalled,
+    server,
+  } = await openScene(t, {
+    server: { memories: [memory("insights/slow.md", "Insight", 1, "Slow", { core: true, body: "What it says." })] },
+  });
+  server.fault("/read", { hang: true });
+  chat.say("ok");
+  assert.match((await recalled())[0] ?? "", /^- \[insights\/slow\.md\] Slow$/m);
+});
+
+test("a decision that has a title alone is told with its first sentence", async (t) => {
+  const { chat, memory: recalled } = await openScene(t, {
+    server: {
+      memories: [
+        memory("decisions/queue.md", "Decision", 2, "The queue", { body: "Jobs go through Redis. Not through cron." }),
+        memory("inbox/logs.md", "ActionItem", 1, "Logs", { body: "Rotate them", description: "weekly" }),
+      ],
+    },
+  });
+  chat.say("ok");
+  const digest = (await recalled())[0] ?? "";
+  assert.match(digest, /^- \[decisions\/queue\.md\] \(decision\) The queue — Jobs go through Redis\.$/m);
+  assert.match(digest, /^- \[inbox\/logs\.md\] \(open\) Logs — weekly$/m);
+});

@@ -280,6 +280,42 @@ test("a match of exactly the threshold is shown, and of all rows twice as many a
   );
 });
 
+test("a capture's snippet begins with what was said, not with the server's header", async (t) => {
+  const { chat, memory, server } = await openScene(t, { server: { memories: [] } });
+  const header = "## Session End — 2026-11-30T10:00:00Z\n\n**Source:** cline-plugin\n\n";
+  const snippets = {
+    "a.md": `${header}**Summary:** Cline session, 3 prompts.`,
+    "b.md": "...**Source:** cline-plugin **Harness:** cline **Summary:** Another one",
+    "c.md": "**Summary** of the talk",
+    "d.md": "**Source:** cline-plugin",
+  };
+  const rows = Object.entries(snippets).map(([rel_path, snippet]) => ({ rel_path, snippet, raw_score: 0.9 }));
+  server.fault("/search", { json: rows });
+  chat.say(ROLLBACK_PROMPT);
+  assert.deepEqual(((await memory())[0] ?? "").split("\n").slice(4, -1), [
+    "- [a.md] (90% match) Cline session, 3 prompts.",
+    "- [b.md] (90% match) Another one",
+    "- [c.md] (90% match) **Summary** of the talk",
+  ]);
+});
+
+test("a resolution of memories that are in view is not told again", async (t) => {
+  const { chat, memory, server } = await openScene(t, {
+    server: { version: "0.23.0" },
+    env: { PALINODE_HOOK_RESOLVE: "1", PALINODE_HOOK_INJECT_MAX_FILES: "0" },
+  });
+  const selected = ["a", "b"].map((name) => ({ rel_path: `${name}.md`, statement: `What ${name} says` }));
+  const more = [...selected, { rel_path: "c.md", statement: "What c says" }];
+  const counts: number[] = [];
+  for (const [index, told] of [selected, selected.slice(0, 1), more].entries()) {
+    server.fault("/resolve", { json: { selected: told, text: `### Resolved from memory: ${index}\n- something` } });
+    chat.say(`${ROLLBACK_PROMPT} Once more: ${index}`);
+    counts.push((await memory()).length);
+    chat.answer("ok");
+  }
+  assert.deepEqual(counts, [1, 1, 2]);
+});
+
 test("an answer with `results` is read like a bare array", async (t) => {
   const { chat, memory, server } = await openScene(t, { server: { memories: [] } });
   server.fault("/search", { json: { results: [{ rel_path: "a.md", snippet: "hello", raw_score: 0.9 }], receipt: {} } });
