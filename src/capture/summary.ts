@@ -20,6 +20,7 @@ const MAX_TOPIC_CHARS = 240;
 const MAX_LATEST_CHARS = 240;
 const MAX_WORK_CHARS = 320;
 const MAX_LISTED = 8;
+const MIN_REPEATED_CHARS = 20;
 
 /** What is told of a session, without what only the session knows. */
 export interface Capture {
@@ -30,18 +31,21 @@ export interface Capture {
   readonly durationSeconds: number | undefined;
 }
 
-/** Returns the capture of a transcript: at most 1,200 characters, redacted, free of markup that the server refuses. */
-export function captureOf(transcript: readonly Message[]): Capture {
+/**
+ * Returns the capture of a transcript: at most 1,200 characters, redacted, free of markup that the server refuses.
+ * `recalled`: the blocks that memory added, whose lines an answer may repeat: they are not captured again.
+ */
+export function captureOf(transcript: readonly Message[], recalled: readonly string[] = []): Capture {
   const prompts = promptsOf(transcript);
   return {
-    summary: summaryOf(transcript, prompts),
+    summary: summaryOf(transcript, prompts, recalled),
     prompts: prompts.length,
     model: safe(modelOf(transcript) ?? "") || undefined,
     durationSeconds: durationOf(transcript),
   };
 }
 
-function summaryOf(transcript: readonly Message[], prompts: readonly Message[]): string {
+function summaryOf(transcript: readonly Message[], prompts: readonly Message[], recalled: readonly string[]): string {
   const spoken = prompts.filter((prompt) => bareWords(prompt) !== "");
   const [first, latest] = [spoken[0], spoken.length > 1 ? spoken.at(-1) : undefined];
   const lines = [
@@ -49,7 +53,7 @@ function summaryOf(transcript: readonly Message[], prompts: readonly Message[]):
     labelled("Topic", first && safe(bareWords(first)), MAX_TOPIC_CHARS),
     labelled("Latest", latest && safe(bareWords(latest)), MAX_LATEST_CHARS),
     labelled("Done", doneIn(transcript).map(safe).join("; "), MAX_WORK_CHARS),
-    labelled("Last answer", safe(lastAnswer(transcript)), MAX_SUMMARY_CHARS),
+    labelled("Last answer", safe(withoutRepeats(lastAnswer(transcript), recalled)), MAX_SUMMARY_CHARS),
   ];
   // A summary must not end in a tag either (palinode-api.md, 2.9), so markup is escaped before anything is cut.
   return clipMarked(lines.filter((line) => line !== "").join("\n"), MAX_SUMMARY_CHARS);
@@ -66,6 +70,21 @@ export function lastAnswer(transcript: readonly Message[]): string {
       asRecord(message).role === "assistant" && textsOf(message).some((text) => withoutThinking(text).trim() !== ""),
   );
   return answer === undefined ? "" : textsOf(answer).map(withoutThinking).join("\n");
+}
+
+/** Returns an answer without the lines that recalled text holds word for word; short ones may do so by chance. */
+function withoutRepeats(answer: string, recalled: readonly string[]): string {
+  const known = recalled.map(bareText);
+  const isRepeat = (line: string): boolean => {
+    const words = bareText(line);
+    return words.length >= MIN_REPEATED_CHARS && known.some((text) => text.includes(words));
+  };
+  const lines = answer.split("\n").filter((line) => !isRepeat(line));
+  return lines.join("\n").trim();
+}
+
+function bareText(text: string): string {
+  return (text.match(/[\p{L}\p{N}]+/gu) ?? []).join(" ").toLowerCase();
 }
 
 /** Files that were edited and commands that failed, by what the tools reported; outputs are never quoted. */

@@ -4,6 +4,7 @@ import { safeLine, safeLines, stripOurBlocks } from "../base/markup.ts";
 import { CUT_MARK, clip, clipLines, clipMarked, digestOf } from "../base/text.ts";
 import { type FiredTrigger, type Hit, type Resolution, readBody } from "../server/index.ts";
 import { triggerHeading } from "./block.ts";
+import { withoutHeader } from "./echo.ts";
 import type { Asker, Memory } from "./finding.ts";
 import { type OtherSide, otherSideLine, standingText } from "./standing.ts";
 
@@ -100,16 +101,6 @@ function textKey(path: string, text: string): string {
     .toLowerCase()
     .match(/[\p{L}\p{N}]+/gu);
   return `text ${digestOf(`${path} ${(words ?? []).join(" ")}`)}`;
-}
-
-/** What the server writes ahead of a session's summary says nothing of it (`/session-end`, palinode-api.md, 2.10). */
-const OF_SESSION = "(?:#{1,3} Session End — \\S+\\s*)?";
-const FIELDS = "(?:\\*\\*(?:Source|Harness|Model|Trigger|Session ID):\\*\\*\\s\\S+\\s+)*";
-const HEADER = new RegExp(`^\\s*(?:…|\\.{3})?\\s*${OF_SESSION}${FIELDS}(?:\\*\\*Summary:\\*\\*\\s*)?`);
-
-function withoutHeader(snippet: string): string {
-  const rest = snippet.replace(HEADER, "");
-  return rest === "" ? snippet : rest;
 }
 
 function matchText(score: number | null): string {

@@ -2,6 +2,7 @@
 // work of `memory`.
 import { FENCE, stripOurBlocks } from "../base/markup.ts";
 import { checkTriggers, type Hit, type Resolution, reasonOf, resolveQuery, searchMemory } from "../server/index.ts";
+import { isEcho } from "./echo.ts";
 import { type Asker, type Channel, type Finding, findingOf, type Memory } from "./finding.ts";
 import { hitMemory, resolvedMemory, triggerMemory } from "./memory.ts";
 import { queryOf } from "./query.ts";
@@ -58,7 +59,7 @@ function search(channel: Channel, asker: Asker, query: string, extra: number, he
     } as const;
     const hits = await searchMemory(client, { ...request, sessionId }, { signal });
     // What is our own must not set the measure for the others.
-    const others = hits.slice(0, 2 * limit).filter((hit) => !isOwn(hit, sessionId));
+    const others = hits.slice(0, 2 * limit).filter((hit) => !isOwn(hit, sessionId) && !isEcho(hit, query));
     const purpose = { project: asker.project, query };
     const told = relevant(others, purpose, config.recallThreshold);
     const memories = await memoriesOf(asker, told, others, { heading, count: config.recallMaxResults });

@@ -1,4 +1,5 @@
 // Which of the memories that were found are worth showing now. Nothing is shown twice; triggers that fired always are.
+import { isCapture } from "./echo.ts";
 import type { Memory } from "./finding.ts";
 import { wholeKey } from "./memory.ts";
 import type { Snippet, Visible } from "./replay.ts";
@@ -20,11 +21,17 @@ export function select(memories: readonly Memory[], visible: Visible, maxHits: n
       if (memory.mention !== undefined) chosen.push({ ...memory, entry: memory.mention });
       continue;
     }
-    const isRepeat = chosen.some((other) => other.path === memory.path || isNearlyEqual(other.gist, memory.gist));
+    const isRepeat = chosen.some((other) => isSame(other, memory));
     const isOver = memory.source === "hit" && chosen.filter(({ source }) => source === "hit").length >= maxHits;
     if (!isRepeat && !isOver) chosen.push(memory);
   }
   return chosen;
+}
+
+/** The same file, the same in other words, or a second session: who asks again is told of one that asked before. */
+function isSame(one: Memory, other: Memory): boolean {
+  if (one.path === other.path || isNearlyEqual(one.gist, other.gist)) return true;
+  return one.source === "hit" && other.source === "hit" && isCapture(one.path) && isCapture(other.path);
 }
 
 function isVisible(memory: Memory, { keys, snippets }: Visible): boolean {
@@ -35,14 +42,16 @@ function isVisible(memory: Memory, { keys, snippets }: Visible): boolean {
 
 /**
  * A text that only grew since it was shown, or whose window moved a little, says nothing new. A daily note grows with
- * every capture, so one look at it is enough.
+ * every capture, and a session's own file says it all in its first lines, so one look at them is enough.
  */
 function looksSeen({ source, path, words }: Memory, snippets: readonly Snippet[]): boolean {
   if (source !== "hit") return false;
   const ofFile = snippets.filter((snippet) => snippet.path === path);
-  if (path.startsWith("daily/")) return ofFile.length > 0;
+  if (isCapture(path)) return ofFile.length > 0;
   // With its name, a word of difference weighs less.
-  return ofFile.some((snippet) => isNearlyEqual(`${path} ${snippet.words}`, `${path} ${words}`));
+  return ofFile.some(
+    (snippet) => isNearlyEqual(`${path} ${snippet.words}`, `${path} ${words}`) || holds(snippet.words, words ?? ""),
+  );
 }
 
 function isNearlyEqual(a: string, b: string): boolean {
@@ -50,6 +59,12 @@ function isNearlyEqual(a: string, b: string): boolean {
   if (left.size < MIN_WORDS || right.size < MIN_WORDS) return a === b;
   const shared = [...left].filter((word) => right.has(word)).length;
   return shared / (left.size + right.size - shared) >= NEAR_EQUAL;
+}
+
+/** What the digest says of a file may be all that a hit says of it. */
+function holds(shown: string, words: string): boolean {
+  const [all, some] = [wordsOf(shown), [...wordsOf(words)]];
+  return some.length >= MIN_WORDS && some.filter((word) => all.has(word)).length >= NEAR_EQUAL * some.length;
 }
 
 function wordsOf(text: string): Set<string> {

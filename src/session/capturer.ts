@@ -70,7 +70,10 @@ export class Capturer {
   /** Works out what no capture covers, and leaves it on disk once the session is past the floor. */
   #takeIn(transcript: readonly Message[]): void {
     const { session, record, id, isOwner, save } = this.#subject;
-    const capture = captureOf(transcript);
+    const capture = captureOf(
+      transcript,
+      record.ledger.map(({ text }) => text),
+    );
     const sessionId = session.id ?? id;
     const tail = isOwner ? sessionId : `${sessionId}-${id}`;
     if (isOwner) record.captured = Math.max(record.captured, capturedOnDisk(session.state, sessionId));

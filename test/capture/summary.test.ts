@@ -481,3 +481,16 @@ function ran(command: string, code: number, printed = ""): Message[] {
         };
   return used("run_commands", { commands: [command] }, [{ query: command, ...outcome }]);
 }
+
+test("an answer that repeats recalled lines is not captured again, what it says besides is", () => {
+  const recalled = "<palinode-memory>\n- [a.md] (80% match) Roll back with the wombat script, then restart the api.\n";
+  const said = (answer: string) => captureOf([user("How?"), assistant(answer)], [recalled]).summary;
+  const repeat = "Roll back with the wombat script, then restart the api.";
+  assert.equal(said(repeat), "Cline session, 1 prompt.\nTopic: How?");
+  assert.equal(
+    said(`- **Roll back** with the wombat script, then restart the api\n\nI did that, and it works.`),
+    "Cline session, 1 prompt.\nTopic: How?\nLast answer: I did that, and it works.",
+  );
+  // Too short to be no accident.
+  assert.match(said("restart the api"), /Last answer: restart the api/);
+});

@@ -194,6 +194,43 @@ test("of hits there are as many as wanted, one a file, and none that says what a
   assert.deepEqual([...visibleIn(ledger).keys].length, 2);
 });
 
+test("of captures one is told, whichever session or day it is of, so that what answers has room", () => {
+  const capture = (path: string) => hit(path, `the question of ${path} and how it went`, path);
+  const hits = [
+    capture("projects/session-end-2026-11-30-shop-0a1b2c3d.md"),
+    capture("projects/session-end-2026-11-29-shop-4e5f6a7b.md"),
+    capture("daily/2026-11-30.md"),
+    capture("projects/cline-session-1796044586994-tt0np.md"),
+    hit("decision"),
+  ];
+  const { shown } = admit(NOTHING, [finding("search", ...hits)], occasion(), CONFIG);
+  assert.deepEqual(
+    shown.map(({ path }) => path),
+    ["projects/session-end-2026-11-30-shop-0a1b2c3d.md", "m/decision.md"],
+  );
+});
+
+test("what the digest showed is no hit: a session at all, another file where it says no more", () => {
+  const session = "projects/session-end-2026-11-30-shop-0a1b2c3d.md";
+  const line = (path: string, words: string): Memory => ({ ...core(path), path, words });
+  const digest = finding(
+    "prime",
+    line(session, "(snapshot) the retry policy was changed"),
+    line("m/rule.md", "Rule — use tabs and never spaces in any file"),
+  );
+  const first = admit(NOTHING, [digest], occasion(), CONFIG);
+  const again = finding(
+    "search",
+    hit("x", "something else that session says of retries", session),
+    hit("rule", "use tabs and never spaces in any file"),
+    hit("more", "use tabs and never spaces in any file but makefiles need tabs for recipes", "m/rule.md"),
+  );
+  assert.deepEqual(
+    admit(first, [again], occasion(), CONFIG).shown.map(({ path }) => path),
+    ["m/rule.md"],
+  );
+});
+
 test("what shares nine words in ten says the same, what shares eight does not", () => {
   const words = "one two three four five six seven eight nine ten".split(" ");
   const shares = (count: number) => hit(`s${count}`, [...words.slice(0, count), "else"].join(" "));

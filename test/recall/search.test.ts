@@ -299,6 +299,27 @@ test("a capture's snippet begins with what was said, not with the server's heade
   ]);
 });
 
+test("a capture that says only what is asked is no answer, one that says more is", async (t) => {
+  const { chat, memory, server } = await openScene(t, { server: { memories: [] } });
+  const header = "## Session End — 2026-11-30T10:00:00Z\n\n**Source:** cline-plugin\n\n";
+  const topic = `${header}**Summary:** Cline session, 1 prompt.\nTopic: ${ROLLBACK_PROMPT}`;
+  const rows = [
+    { rel_path: "projects/session-end-2026-11-30-shop-0a1b2c3d.md", content: topic, raw_score: 0.95 },
+    {
+      rel_path: "projects/session-end-2026-11-29-shop-4e5f6a7b.md",
+      content: `${topic}\nLast answer: Run the wombat script, then wait for the canary.`,
+      raw_score: 0.9,
+    },
+    { rel_path: "insights/question.md", content: ROLLBACK_PROMPT, raw_score: 0.9 },
+  ];
+  server.fault("/search", { json: rows });
+  chat.say(ROLLBACK_PROMPT);
+  assert.deepEqual(
+    [...((await memory())[0] ?? "").matchAll(/^- \[(.+?)\]/gm)].map(([, path]) => path),
+    ["projects/session-end-2026-11-29-shop-4e5f6a7b.md", "insights/question.md"],
+  );
+});
+
 test("a resolution of memories that are in view is not told again", async (t) => {
   const { chat, memory, server } = await openScene(t, {
     server: { version: "0.23.0" },
