@@ -1,10 +1,13 @@
 // What the summary of a session says. The words come from the transcript, never from a request, so
 // nothing that was injected can come back as memory.
 import { asRecord } from "../base/json.ts";
-import { clipMarked, oneLine } from "../base/text.ts";
+import { clip, clipMarked, oneLine } from "../base/text.ts";
 import {
   bareWords,
   createdAtOf,
+  gistOfPaste,
+  isPaste,
+  isPrompt,
   type Message,
   modelOf,
   type Outcome,
@@ -14,53 +17,153 @@ import {
   workOf,
 } from "../cline/index.ts";
 import { redacted, safe } from "../server/index.ts";
+import { laidDownIn, openQuestionIn, sentencesOf } from "./laid-down.ts";
 
 export const MAX_SUMMARY_CHARS = 1200;
-const MAX_TOPIC_CHARS = 240;
-const MAX_LATEST_CHARS = 240;
+const MAX_PROMPT_CHARS = 240;
 const MAX_WORK_CHARS = 320;
 const MAX_LISTED = 8;
+const MAX_NOTES = 8;
 const MIN_REPEATED_CHARS = 20;
+/** The first sentences of an answer that is not the last. */
+const MAX_GIST_CHARS = 160;
+/** The last answer has what the prompts leave, and so much at least. */
+const MIN_ANSWER_CHARS = 240;
+/** A line is not cut shorter than this; then the answers between go, and after them the oldest prompts. */
+const MIN_LINE_CHARS = 32;
 
 /** What is told of a session, without what only the session knows. */
 export interface Capture {
   readonly summary: string;
+  /** What the person laid down for good, in their words. */
+  readonly decisions: readonly string[];
+  /** What is left open: a question to the person, and commands whose last run failed. */
+  readonly blockers: readonly string[];
   /** Prompts by a person that the summary covers. */
   readonly prompts: number;
   readonly model: string | undefined;
   readonly durationSeconds: number | undefined;
 }
 
+/** What is known of a session beside its transcript. */
+interface Known {
+  /** The blocks that memory added: lines of an answer that repeat them are not captured again. */
+  readonly recalled?: readonly string[];
+  /** So many prompts are told of in earlier captures. */
+  readonly captured?: number;
+}
+
 /**
- * Returns the capture of a transcript: at most 1,200 characters, redacted, free of markup that the server refuses.
- * `recalled`: the blocks that memory added, whose lines an answer may repeat: they are not captured again.
+ * Returns the capture of a transcript: what was said since the last one, in at most 1,200 characters, redacted, free of
+ * markup that the server refuses.
  */
-export function captureOf(transcript: readonly Message[], recalled: readonly string[] = []): Capture {
+export function captureOf(transcript: readonly Message[], { recalled = [], captured = 0 }: Known = {}): Capture {
   const prompts = promptsOf(transcript);
+  const turns = turnsOf(transcript, recalled).slice(captured);
+  const rules = turns.flatMap(({ words }) => laidDownIn(words));
   return {
-    summary: summaryOf(transcript, prompts, recalled),
+    summary: summaryOf(transcript, prompts, turns),
+    decisions: [...new Set(rules.map(safe))].slice(-MAX_NOTES),
+    blockers: blockersIn(transcript, turns).map(safe),
     prompts: prompts.length,
     model: safe(modelOf(transcript) ?? "") || undefined,
     durationSeconds: durationOf(transcript),
   };
 }
 
-function summaryOf(transcript: readonly Message[], prompts: readonly Message[], recalled: readonly string[]): string {
-  const spoken = prompts.filter((prompt) => bareWords(prompt) !== "");
-  const [first, latest] = [spoken[0], spoken.length > 1 ? spoken.at(-1) : undefined];
-  const lines = [
-    `Cline session, ${prompts.length} ${prompts.length === 1 ? "prompt" : "prompts"}.`,
-    labelled("Topic", first && safe(bareWords(first)), MAX_TOPIC_CHARS),
-    labelled("Latest", latest && safe(bareWords(latest)), MAX_LATEST_CHARS),
-    labelled("Done", doneIn(transcript).map(safe).join("; "), MAX_WORK_CHARS),
-    labelled("Last answer", safe(withoutRepeats(lastAnswer(transcript), recalled)), MAX_SUMMARY_CHARS),
-  ];
-  // A summary must not end in a tag either (palinode-api.md, 2.9), so markup is escaped before anything is cut.
-  return clipMarked(lines.filter((line) => line !== "").join("\n"), MAX_SUMMARY_CHARS);
+/** One prompt in a person's words, a paste by its question, and what was answered to it in the end; either maybe "". */
+interface ToldTurn {
+  readonly words: string;
+  readonly answer: string;
 }
 
-function labelled(label: string, text: string | undefined, maxChars: number): string {
-  return text ? `${label}: ${clipMarked(text, maxChars)}` : "";
+function turnsOf(transcript: readonly Message[], recalled: readonly string[]): ToldTurn[] {
+  const starts = transcript.flatMap((message, index) => (isPrompt(message) ? [index] : []));
+  return starts.map((start, index) => ({
+    words: gistOfWords(transcript[start] ?? {}),
+    answer: withoutRepeats(lastAnswer(transcript.slice(start, starts[index + 1])), recalled),
+  }));
+}
+
+function gistOfWords(prompt: Message): string {
+  const words = bareWords(prompt);
+  return isPaste(words) ? gistOfPaste(words) : words;
+}
+
+function summaryOf(transcript: readonly Message[], prompts: readonly Message[], turns: readonly ToldTurn[]): string {
+  const topic = prompts.map(gistOfWords).find((words) => words !== "") ?? "";
+  const head = [
+    `Cline session, ${prompts.length} ${prompts.length === 1 ? "prompt" : "prompts"}.`,
+    labelled("Topic", safe(topic), MAX_PROMPT_CHARS),
+  ];
+  const done = labelled("Done", doneIn(transcript).map(safe).join("; "), MAX_WORK_CHARS);
+  const answer = safe(turns.findLast((turn) => turn.answer !== "")?.answer ?? "");
+  const room = MAX_SUMMARY_CHARS - [...head, done, "Last answer: "].join("\n").length;
+  const lines = turnLines(turns, topic, room - Math.min(answer.length, MIN_ANSWER_CHARS));
+  const all = [...head, ...lines, done, labelled("Last answer", answer, MAX_SUMMARY_CHARS)];
+  // A summary must not end in a tag either (palinode-api.md, 2.9), so markup is escaped before anything is cut.
+  return clipMarked(all.filter((line) => line !== "").join("\n"), MAX_SUMMARY_CHARS);
+}
+
+interface Line {
+  readonly label: string;
+  readonly text: string;
+}
+
+/**
+ * Returns a line for each prompt but the topic, and one for each answer but the last, all shortened to the same length
+ * where they would take more than `maxChars`.
+ */
+function turnLines(turns: readonly ToldTurn[], topic: string, maxChars: number): string[] {
+  const lines = turns.flatMap((turn) => linesOf(turn, turn === turns.at(-1))).filter(({ text }) => text !== "");
+  const told = lines.filter(({ text }, index) => index > 0 || text !== oneLine(safe(topic)));
+  const isTight = evenCap(told, maxChars) < MIN_LINE_CHARS;
+  const wanted = isTight ? told.filter(({ label }) => label !== ANSWERED) : told;
+  const fitting = wanted.slice(-Math.max(1, Math.floor(maxChars / (MIN_LINE_CHARS + 3))));
+  const cap = Math.min(MAX_PROMPT_CHARS, evenCap(fitting, maxChars));
+  // A whole mark on each line would leave less of the words.
+  return fitting.map(({ label, text }) => `${label}${text.length > cap ? `${clip(text, cap - 1)}…` : text}`);
+}
+
+const ANSWERED = "  → ";
+
+/** The answer of the last turn has a place of its own. */
+function linesOf({ words, answer }: ToldTurn, isLast: boolean): Line[] {
+  const prompt = { label: isLast ? "Latest: " : "- ", text: oneLine(safe(words)) };
+  return isLast ? [prompt] : [prompt, { label: ANSWERED, text: firstSentences(safe(answer)) }];
+}
+
+/** Returns to how many characters each text is cut, so that all of them and their labels take `maxChars` at most. */
+function evenCap(lines: readonly Line[], maxChars: number): number {
+  let room = maxChars - lines.reduce((sum, { label }) => sum + label.length + 1, 0);
+  const lengths = lines.map(({ text }) => text.length).sort((a, b) => a - b);
+  for (const [index, length] of lengths.entries()) {
+    const share = Math.floor(room / (lengths.length - index));
+    if (length > share) return Math.max(0, share);
+    room -= length;
+  }
+  return Infinity;
+}
+
+function firstSentences(text: string): string {
+  let told = "";
+  for (const sentence of sentencesOf(text)) {
+    if (told !== "" && told.length + sentence.length >= MAX_GIST_CHARS) break;
+    told = told === "" ? sentence : `${told} ${sentence}`;
+  }
+  return clipMarked(told, MAX_GIST_CHARS);
+}
+
+function blockersIn(transcript: readonly Message[], turns: readonly ToldTurn[]): string[] {
+  const question = openQuestionIn(turns.at(-1)?.answer ?? "");
+  const commands = workOf(transcript).outcomes.filter(({ isCommand }) => isCommand);
+  const newest = [...new Map(commands.map((command) => [command.query, command])).values()];
+  const failed = newest.filter(({ isFailed }) => isFailed).slice(-MAX_NOTES);
+  return [question ?? [], failed.map((command) => `Failed: ${described(command)}`)].flat();
+}
+
+function labelled(label: string, text: string, maxChars: number): string {
+  return text === "" ? "" : `${label}: ${clipMarked(text, maxChars)}`;
 }
 
 /** Returns the newest text of the assistant, or "". */

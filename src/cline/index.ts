@@ -28,6 +28,7 @@ export {
   toolName,
   toolResultsOf,
 } from "./messages.ts";
+export { gistOfPaste, isPaste } from "./paste.ts";
 export {
   bareWords,
   fingerprint,

@@ -4,10 +4,10 @@ import { stripVTControlCharacters } from "node:util";
 import { dropPrivate } from "../base/markup.ts";
 import { redact } from "../base/redact.ts";
 import { clean, clip, clipMiddle, clipStart, weigh } from "../base/text.ts";
+import { gistOfPaste, isPaste } from "../cline/index.ts";
 import type { Reason } from "../server/index.ts";
 import type { Config } from "../settings/index.ts";
 import { spelledNames } from "./names.ts";
-import { gistOfPaste, isPaste } from "./paste.ts";
 import { contentWords, isTalk, leansBack } from "./talk.ts";
 
 const MAX_QUERY_CHARS = 2000;

@@ -9,6 +9,9 @@ import { capturedOnDisk, type SessionRecord } from "./record.ts";
 import { drainSoon, senderOf } from "./sender.ts";
 import { isMuted, type Session } from "./session.ts";
 
+/** In a host that lives on, what a session left unsaid goes out after so long a rest. */
+const REST_MS = 10 * 60_000;
+
 /** The conversation, as far as capturing it needs. */
 interface Subject {
   readonly id: string;
@@ -25,6 +28,7 @@ export class Capturer {
   /** What no capture covers yet. */
   #tail: Item | undefined;
   #capturing: Promise<void> | undefined;
+  #rest: NodeJS.Timeout | undefined;
 
   constructor(subject: Subject) {
     this.#subject = subject;
@@ -39,18 +43,33 @@ export class Capturer {
     if (!session.config.capture) return;
     this.#takeIn(this.#audible(transcript));
     const tail = this.#tail;
-    if (tail === undefined || isMuted(session) || !isDue(tail.prompts, record.captured, session.config.minMessages))
-      return;
+    if (tail === undefined || isMuted(session)) return;
+    if (!isDue(tail.prompts, record.captured, session.config.minMessages)) return this.#sendAfterRest();
     await within(this.#capture(tail, "run_end"), session.config.hookDeadlineMs);
+  }
+
+  /** The conversation goes on: what is unsaid can wait. */
+  wake(): void {
+    clearTimeout(this.#rest);
   }
 
   /** Captures what no capture covers yet. Back within the deadline. */
   async dispose(): Promise<void> {
+    this.wake();
     const { session } = this.#subject;
     const deadline = Date.now() + session.config.hookDeadlineMs;
     if (this.#capturing !== undefined) await within(this.#capturing, deadline - Date.now());
     if (this.#tail === undefined || isMuted(session)) return;
     await within(this.#capture(this.#tail, "session_end"), Math.max(0, deadline - Date.now()));
+  }
+
+  #sendAfterRest(): void {
+    const { session } = this.#subject;
+    this.wake();
+    this.#rest = setTimeout(() => {
+      if (this.#tail !== undefined && !isMuted(session) && !session.abort.signal.aborted)
+        void this.#capture(this.#tail, "run_end");
+    }, REST_MS).unref();
   }
 
   /** The transcript without the turns that were muted: what was said in a pause is not told later either. */
@@ -70,13 +89,11 @@ export class Capturer {
   /** Works out what no capture covers, and leaves it on disk once the session is past the floor. */
   #takeIn(transcript: readonly Message[]): void {
     const { session, record, id, isOwner, save } = this.#subject;
-    const capture = captureOf(
-      transcript,
-      record.ledger.map(({ text }) => text),
-    );
     const sessionId = session.id ?? id;
     const tail = isOwner ? sessionId : `${sessionId}-${id}`;
     if (isOwner) record.captured = Math.max(record.captured, capturedOnDisk(session.state, sessionId));
+    const recalled = record.ledger.map(({ text }) => text);
+    const capture = captureOf(transcript, { recalled, captured: record.captured });
     if (savedByAgent(transcript, record.captured)) {
       record.captured = capture.prompts;
       dropTail(senderOf(session), tail);

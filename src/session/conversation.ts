@@ -53,6 +53,7 @@ export class Conversation {
 
   /** Returns the request with memory in place, or undefined when there is nothing to add. Back within the deadline. */
   beforeModel({ request = [], transcript }: HookCall): Promise<Message[] | undefined> {
+    this.#capturer.wake();
     const turn: Turn = { request, transcript, prompt: newestPrompt(transcript) };
     const deadline = Date.now() + this.session.config.hookDeadlineMs;
     const answer = this.#turn.then(() => this.#answer(turn, deadline));
@@ -74,6 +75,7 @@ export class Conversation {
 
   /** Ends what is under way without a last capture: the conversation made room for others. */
   drop(): void {
+    this.#capturer.wake();
     this.#recaller.stop();
   }
 

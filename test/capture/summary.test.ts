@@ -484,7 +484,7 @@ function ran(command: string, code: number, printed = ""): Message[] {
 
 test("an answer that repeats recalled lines is not captured again, what it says besides is", () => {
   const recalled = "<palinode-memory>\n- [a.md] (80% match) Roll back with the wombat script, then restart the api.\n";
-  const said = (answer: string) => captureOf([user("How?"), assistant(answer)], [recalled]).summary;
+  const said = (answer: string) => captureOf([user("How?"), assistant(answer)], { recalled: [recalled] }).summary;
   const repeat = "Roll back with the wombat script, then restart the api.";
   assert.equal(said(repeat), "Cline session, 1 prompt.\nTopic: How?");
   assert.equal(
@@ -493,4 +493,56 @@ test("an answer that repeats recalled lines is not captured again, what it says 
   );
   // Too short to be no accident.
   assert.match(said("restart the api"), /Last answer: restart the api/);
+});
+
+/** A session of so many turns, each with words of its own. */
+function longTalk(count: number): Message[] {
+  return Array.from({ length: count }, (_, index) => [
+    user(`Question ${index} is about subject${index} and what to do with it, in some more words than fit`.repeat(2)),
+    assistant(`Answer${index} is this. ${"More of it follows here and goes on. ".repeat(20)}`),
+  ]).flat();
+}
+
+test("of a session of eleven prompts each prompt and each answer stands in a capture", () => {
+  const talk = longTalk(11);
+  // As they are captured: at three and six prompts, and at the end.
+  const captures = [
+    [3, 0],
+    [6, 3],
+    [11, 6],
+  ].map(([prompts = 0, captured = 0]) => captureOf(talk.slice(0, 2 * prompts), { captured }));
+  for (const { summary } of captures) assert.ok(summary.length <= 1200, `${summary.length} characters`);
+  const all = captures.map(({ summary }) => summary).join("\n");
+  for (let index = 0; index < 11; index += 1)
+    for (const word of [`subject${index} `, `Answer${index} `]) assert.ok(all.includes(word), `${word}: ${all}`);
+});
+
+test("prompts are shortened to one length, and none is left out before the answers are", () => {
+  const { summary } = captureOf(longTalk(24), { captured: 4 });
+  const lines = summary.split("\n").filter((line) => /^(?:- |Latest: )/.test(line));
+  assert.equal(lines.length, 20, summary);
+  assert.ok(new Set(lines.slice(0, -1).map((line) => line.length)).size === 1, summary);
+  assert.ok(!summary.includes("→"), summary);
+  assert.match(summary, /^Topic: Question 0 /m);
+});
+
+test("what the person laid down is a decision, what is left open a blocker", () => {
+  const talk = [
+    user("Fix the exporter. From now on use UTC for all dates."),
+    ...ran("npm test", 1),
+    ...ran("npm run lint", 1),
+    ...ran("npm run lint", 0),
+    assistant("I fixed it. Shall I also change the importer?"),
+  ];
+  const { decisions, blockers } = captureOf(talk);
+  assert.deepEqual(decisions, ["From now on use UTC for all dates."]);
+  assert.deepEqual(blockers, ["Shall I also change the importer?", "Failed: `npm test` (exit 1)"]);
+  assert.deepEqual(captureOf(talk, { captured: 1 }).decisions, []);
+});
+
+test("the topic of a paste is its question", () => {
+  const log = Array.from({ length: 40 }, (_, line) => `2026-11-30T10:00:${line} INFO worker ${line} did its work`);
+  const { summary } = captureOf([user(`${log.join("\n")}\nWhy does the worker stop after that?`), assistant("ok")]);
+  assert.match(summary, /^Topic: .*Why does the worker stop after that\?/m);
+  assert.ok(!summary.includes("did its work"), summary);
 });
