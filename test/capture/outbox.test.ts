@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { readItem } from "../../src/capture/item.ts";
 import { lookUp } from "../../src/capture/lookup.ts";
+import { createPalinodePlugin } from "../../src/plugin.ts";
 import type { Client } from "../../src/server/client.ts";
 import { PalinodeError } from "../../src/server/failure.ts";
 import { commandOutput, createChat } from "../helpers/chat.ts";
@@ -481,4 +482,33 @@ test("the server names a capture's file as the look-up expects", async (t) => {
       (file) => file.startsWith("projects/session-end-") && file.endsWith(`-shop-${hash}.md`),
     ),
   );
+});
+
+test("what a session left unsaid goes out after ten minutes' rest, and waits while it goes on", async (t) => {
+  const { server, stateDir, folder } = await openScene(t);
+  const plugin = createPalinodePlugin({ apiUrl: server.url, stateDir });
+  plugin.setup(
+    { registerTool() {} },
+    { session: { sessionId: "1796000000000_rest" }, workspaceInfo: { rootPath: folder } },
+  );
+  const chat = createChat();
+  const turn = async (words: string): Promise<void> => {
+    chat.say(words);
+    await plugin.hooks.beforeModel(chat.beforeModel());
+    chat.answer(`Done: ${words}`);
+    await plugin.hooks.afterRun(chat.afterRun());
+  };
+  for (const words of PROMPTS.slice(0, 3)) await turn(words);
+  assert.equal(server.sessions.length, 1);
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  await turn("A fourth prompt about the footer");
+  t.mock.timers.tick(9 * 60_000);
+  await turn("A fifth prompt about the header");
+  t.mock.timers.tick(9 * 60_000);
+  // Nobody can wait for what does not come: the timer is what has to be told.
+  assert.equal(server.sessions.length, 1);
+  t.mock.timers.tick(60_000);
+  t.mock.timers.reset();
+  await until("the rest arrived", () => server.sessions.length === 2);
+  assert.match(String(server.sessions[1]?.summary), /^Cline session, 5 prompts\.[\s\S]*footer[\s\S]*header/);
 });
