@@ -31,10 +31,28 @@ export async function lookUp(
   return { isStored: false };
 }
 
-/** The server may reword dates in a summary; its first line, with the session's id, names one capture all the same. */
-function holdsEntry(notes: string, item: Item): boolean {
-  const opening = String(item.body.summary).split("\n")[0] ?? "";
-  return notes.split(/^## Session End/m).some((entry) => entry.includes(opening) && entry.includes(item.sessionId));
+/** Two conversations of a session may open alike, and the server rewords dates: so much of what was said is there. */
+const MIN_SHARE = 0.9;
+
+/** The entry of this session that says what this capture says. */
+function holdsEntry(notes: string, { sessionId, body }: Item): boolean {
+  const [opening = "", ...said] = String(body.summary).split("\n");
+  const words = wordsOf(said.join("\n"));
+  return notes.split(/^## Session End/m).some((entry) => {
+    if (!entry.includes(opening) || !isNamed(entry, sessionId)) return false;
+    const told = new Set(wordsOf(entry));
+    return words.filter((word) => told.has(word)).length >= MIN_SHARE * words.length;
+  });
+}
+
+/** As a whole: `job-1` is not in `job-12`. */
+function isNamed(entry: string, id: string): boolean {
+  return entry.split(/[\s"'`]+/).includes(id);
+}
+
+/** Without numbers, of which dates are made, and the small words ahead of them. */
+function wordsOf(text: string): string[] {
+  return text.match(/\p{L}{3,}/gu) ?? [];
 }
 
 /** A post may have arrived just before or after midnight (UTC, as the server counts). */

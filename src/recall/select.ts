@@ -1,4 +1,5 @@
 // Which of the memories that were found are worth showing now. Nothing is shown twice; triggers that fired always are.
+import { safeLine } from "../base/markup.ts";
 import { isCapture } from "./echo.ts";
 import type { Memory } from "./finding.ts";
 import { wholeKey } from "./memory.ts";
@@ -24,8 +25,17 @@ export function select(memories: readonly Memory[], visible: Visible, maxHits: n
     const isRepeat = chosen.some((other) => isSame(other, memory));
     const isOver = memory.source === "hit" && chosen.filter(({ source }) => source === "hit").length >= maxHits;
     if (!isRepeat && !isOver) chosen.push(memory);
+    // Its cooldown runs: what says the same as another one is told by its name at least.
+    else if (isRepeat && memory.source === "trigger") chosen.push(named(memory, chosen));
   }
   return chosen;
+}
+
+function named(trigger: Memory, chosen: readonly Memory[]): Memory {
+  const [heading = ""] = trigger.entry.lines;
+  const other = chosen.find((each) => isSame(each, trigger))?.path ?? "";
+  const words = other === trigger.path ? "(see above)" : `(says the same as ${safeLine(other)})`;
+  return { ...trigger, entry: { lines: [heading, words] } };
 }
 
 /** The same file, the same in other words, or a second session: who asks again is told of one that asked before. */

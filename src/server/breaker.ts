@@ -40,7 +40,7 @@ export class Breaker {
 
   /** Returns why nothing is asked now, or undefined when a round may start; each start needs one `finish`. */
   start(): Reason | undefined {
-    if (this.#now() < this.#limitedUntil) return "rate-limited";
+    if (this.#isBefore(this.#limitedUntil)) return "rate-limited";
     if (this.isPaused()) return "paused";
     if (this.#pauseMs === 0) return undefined;
     if (this.#isProbing) return "paused";
@@ -49,7 +49,13 @@ export class Breaker {
   }
 
   isPaused(): boolean {
-    return this.#now() < Math.max(this.#pausedUntil, this.#limitedUntil);
+    return this.#isBefore(this.#pausedUntil) || this.#isBefore(this.#limitedUntil);
+  }
+
+  /** Further away than any pause is long, it was set by a clock that has been set back since. */
+  #isBefore(until: number): boolean {
+    const restMs = until - this.#now();
+    return restMs > 0 && restMs <= LONGEST_PAUSE_MS;
   }
 
   /** Takes in how a round went; a missed deadline is a failure. */

@@ -24,9 +24,14 @@ export function senderOf(session: Session, signal?: AbortSignal): Sender {
 /** The server answered: sends, behind the hook, what earlier sessions could not. */
 export function drainSoon(session: Session, ownSessionId: string): void {
   const { config, abort, now } = session;
-  if (!config.capture || abort.signal.aborted || now() - session.drainedAt < DRAIN_EVERY_MS) return;
+  if (!config.capture || abort.signal.aborted || isRecent(session, now())) return;
   session.drainedAt = now();
   setImmediate(() => void drainNow(session, ownSessionId)).unref();
+}
+
+/** A time that is still to come was read from a clock that has been set back since. */
+function isRecent({ drainedAt }: Session, now: number): boolean {
+  return now >= drainedAt && now - drainedAt < DRAIN_EVERY_MS;
 }
 
 async function drainNow(session: Session, ownSessionId: string): Promise<void> {

@@ -441,6 +441,28 @@ test("what certainly never arrived is sent again without a look at what the serv
   assert.equal(item.unknownSince, undefined);
 });
 
+test("a capture is taken for stored only by an entry of its own session that says what it says", async () => {
+  const summary =
+    "Cline session, 3 prompts.\nTopic: the exporter of the shop\nLast answer: fixed on 2026-03-01 in the parser";
+  const item = readItem(JSON.parse(itemText({ sessionId: "job-1", body: { summary, decisions: [], blockers: [] } })));
+  assert.ok(item);
+  const entry = (text: string, id: string) =>
+    `## Session End — 2026-03-01T10:00:00Z\n\n**Summary:** ${text}\n\n**Session ID:** ${id}\n`;
+  const other = summary.replace("exporter of the shop", "importer of another shop altogether");
+  const notes: [string, boolean][] = [
+    [entry(summary, "job-1"), true],
+    [entry(summary.replace("on 2026-03-01", "yesterday"), "job-1"), true],
+    [entry(summary, "job-12"), false],
+    [entry(other, "job-1"), false],
+    [entry(summary, "job-12") + entry(other, "job-1"), false],
+    ["", false],
+  ];
+  for (const [content, isStored] of notes) {
+    const client: Client = { get: async () => ({ content }), post: () => Promise.reject(new Error("not asked")) };
+    assert.deepEqual(await lookUp(client, item, Date.parse("2026-03-01T10:00:00Z"), { timeoutMs: 5000 }), { isStored });
+  }
+});
+
 test("what may have arrived about midnight is looked up under both days", async () => {
   const files: string[] = [];
   const client: Client = {

@@ -194,6 +194,24 @@ test("of hits there are as many as wanted, one a file, and none that says what a
   assert.deepEqual([...visibleIn(ledger).keys].length, 2);
 });
 
+test("a trigger whose file says what another's says is told by its name", () => {
+  const text = "one two three four five six seven eight nine ten";
+  const admission = admit(
+    NOTHING,
+    [finding("triggers", trigger("a", text), trigger("b", `${text}!`))],
+    occasion(),
+    CONFIG,
+  );
+  assert.match(
+    admission.ledger.at(-1)?.text ?? "",
+    /### Trigger fired: t\/a\.md\none two .*\n### Trigger fired: t\/b\.md\n\(says the same as t\/a\.md\)/,
+  );
+  assert.deepEqual(
+    admission.shown.map(({ path }) => path),
+    ["t/a.md", "t/b.md"],
+  );
+});
+
 test("of captures one is told, whichever session or day it is of, so that what answers has room", () => {
   const capture = (path: string) => hit(path, `the question of ${path} and how it went`, path);
   const hits = [

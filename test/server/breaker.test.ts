@@ -55,6 +55,17 @@ test("quiet that the server asked for outlasts an answer on another route, and i
   assert.equal(breaker.start(), undefined);
 });
 
+test("a clock that is set back makes no pause longer than pauses are", () => {
+  let now = 100 * 86_400_000;
+  const breaker = new Breaker(noState, "x", () => now);
+  breaker.limit(60_000);
+  for (let failure = 0; failure < 3; failure += 1) breaker.finish("failed");
+  assert.equal(breaker.isPaused(), true);
+  now -= 86_400_000;
+  assert.equal(breaker.isPaused(), false);
+  assert.equal(breaker.start(), undefined);
+});
+
 test("one or two failures among answers never pause", () => {
   const breaker = new Breaker(noState, "x", () => 0);
   for (let round = 0; round < 10; round += 1) {
