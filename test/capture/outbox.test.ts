@@ -448,7 +448,7 @@ test("a capture is taken for stored only by an entry of its own session that say
   assert.ok(item);
   const entry = (text: string, id: string) =>
     `## Session End — 2026-03-01T10:00:00Z\n\n**Summary:** ${text}\n\n**Session ID:** ${id}\n`;
-  const other = summary.replace("exporter of the shop", "importer of another shop altogether");
+  const other = "Cline session, 3 prompts.\nTopic: review what the exporter does\nLast answer: two remarks, see above";
   const notes: [string, boolean][] = [
     [entry(summary, "job-1"), true],
     [entry(summary.replace("on 2026-03-01", "yesterday"), "job-1"), true],
