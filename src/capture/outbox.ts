@@ -15,7 +15,7 @@ const MAX_AGE_MS = 7 * 24 * 3600_000;
 const MAX_FILES = 200;
 const MAX_REFUSALS = 2;
 
-const NEVER_ARRIVED: readonly Reason[] = ["refused", "dns", "unauthorized", "denied", "rate-limited", "paused"];
+const NEVER_ARRIVED: readonly Reason[] = ["refused", "dns", "tls", "unauthorized", "denied", "rate-limited", "paused"];
 
 /** What an outbox needs to know of its session. */
 export interface Sender {

@@ -1,6 +1,7 @@
 // What the summary of a session says. The words come from the transcript, never from a request, so
 // nothing that was injected can come back as memory.
 import { asRecord } from "../base/json.ts";
+import { stripOurBlocks } from "../base/markup.ts";
 import { clip, clipMarked, oneLine } from "../base/text.ts";
 import {
   bareWords,
@@ -81,7 +82,8 @@ function turnsOf(transcript: readonly Message[], recalled: readonly string[]): T
   const starts = transcript.flatMap((message, index) => (isPrompt(message) ? [index] : []));
   return starts.map((start, index) => ({
     words: gistOfWords(transcript[start] ?? {}),
-    answer: withoutRepeats(lastAnswer(transcript.slice(start, starts[index + 1])), recalled),
+    // As a whole block, before lines and sentences of it are looked at one by one.
+    answer: withoutRepeats(stripOurBlocks(lastAnswer(transcript.slice(start, starts[index + 1]))), recalled),
   }));
 }
 

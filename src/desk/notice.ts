@@ -9,6 +9,7 @@ import { isActive, pausedSince } from "../settings/index.ts";
 const OFF: Partial<Record<Reason, string>> = {
   refused: "the server does not answer",
   dns: "the server cannot be found",
+  tls: "the server's certificate is not trusted",
   timeout: "the server is too slow",
   unauthorized: "the server refused the token",
   denied: "the server's policy says no",

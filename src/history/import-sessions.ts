@@ -18,7 +18,7 @@ const MAX_FAILURES = 3;
 /** Reading is synchronous: an interrupt is heard after so many sessions. */
 export const SESSIONS_PER_YIELD = 20;
 /** What no other session would fare better with. */
-const HOPELESS: readonly Reason[] = ["refused", "dns", "unauthorized", "denied", "rate-limited"];
+const HOPELESS: readonly Reason[] = ["refused", "dns", "tls", "unauthorized", "denied", "rate-limited"];
 
 /** How many sessions became what. */
 export interface ImportCounts {

@@ -8,6 +8,7 @@ export type Reason =
   | "refused"
   | "timeout"
   | "dns"
+  | "tls"
   | "unauthorized"
   | "denied"
   | "rate-limited"
@@ -70,6 +71,7 @@ export function reasonOf(error: unknown): Reason {
     if (asText(message)?.startsWith("Proxy response (")) return "bad-response";
     const reason = REASONS.get(code) ?? REASONS.get(name);
     if (reason) return reason;
+    if (TLS.test(asText(code) ?? "")) return "tls";
     if (Array.isArray(errors) && errors.length > 0) return reasonOf(errors[0]);
     cause = next;
   }
@@ -86,6 +88,9 @@ const REASONS = new Map<unknown, Reason>([
   ...named("refused", ["ConnectionRefused", "FailedToOpenSocket", ...REFUSALS]),
   ...named("dns", ["ENOTFOUND", "EAI_AGAIN", "EAI_FAIL", "DNSException"]),
 ]);
+
+/** A certificate that nobody vouches for or that is another's, and what speaks no TLS: OpenSSL's and Node's codes. */
+const TLS = /^(?:ERR_(?:SSL|TLS)_|CERT_|SELF_SIGNED_|DEPTH_ZERO_|UNABLE_TO_(?:GET|VERIFY)_|UNKNOWN_CERT|EPROTO$)/;
 
 function named(reason: Reason, codes: readonly string[]): [string, Reason][] {
   return codes.map((code) => [code, reason]);

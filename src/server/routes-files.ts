@@ -16,7 +16,7 @@ export interface ListedMemory {
   readonly title: string | undefined;
   readonly summary: string | undefined;
   /** Of the file, frontmatter and all, where the server tells. */
-  readonly sizeBytes: number | undefined;
+  readonly sizeBytes?: number;
   /** False only where the server says so. */
   readonly isCore: boolean;
   /** ISO text, or "". */
@@ -76,10 +76,10 @@ function toListed(row: unknown): ListedMemory[] {
       name: asText(name),
       title: asText(title),
       summary: asText(summary),
-      sizeBytes: typeof size_bytes === "number" ? size_bytes : undefined,
       isCore: core !== false,
       lastUpdated: textOf(last_updated),
       entities: textsOf([...textsOf(entities), scope]),
+      ...(typeof size_bytes === "number" && { sizeBytes: size_bytes }),
       ...(Array.isArray(contradicts) && { contradicts: textsOf(contradicts).map(fileOf) }),
       ...(Array.isArray(stale_backing) && { staleBacking: textsOf(stale_backing).map(fileOf) }),
     },

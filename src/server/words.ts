@@ -49,6 +49,13 @@ export function troubleOf(error: unknown, server: Server): Trouble {
         what: `${at} cannot be found: there is no host ${new URL(server.apiUrl).hostname}`,
         mend: "check PALINODE_API_URL",
       };
+    case "tls":
+      return {
+        what: `${at} speaks no https that can be trusted`,
+        mend:
+          "for a certificate of your own, name its file in NODE_EXTRA_CA_CERTS where Cline starts; " +
+          "for a server without https, let PALINODE_API_URL begin with http:",
+      };
     case "timeout":
       return { what: `${at} does not answer in time`, mend: `its embedder may be loading; ${SEE_DOCTOR}` };
     case "unauthorized":
@@ -100,6 +107,7 @@ export function adviceFor(reason: Reason): string {
 const ADVICE: Partial<Record<Reason, string>> = {
   refused: "start palinode-api, or set PALINODE_API_URL",
   dns: "look at PALINODE_API_URL",
+  tls: "look at NODE_EXTRA_CA_CERTS, or at the scheme of PALINODE_API_URL",
   unauthorized: "look at PALINODE_API_TOKEN",
   denied: "the server's policy forbids it",
   "rate-limited": "the server wants quiet; try again later",

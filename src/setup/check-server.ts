@@ -1,7 +1,7 @@
 // What the doctor asks the server: does it answer, and does it take the token. What is asked of recall is
 // check-recall.ts.
 import { checkHealth, createClient, type Health, mayCarryToken, troubleOf, UNSENT_TOKEN } from "../server/index.ts";
-import { type Config, DEFAULT_API_URL, projectOf, type ReadConfig, type Source } from "../settings/index.ts";
+import { type Config, DEFAULT_API_URL, projectOf, type ReadConfig, type Source, userFile } from "../settings/index.ts";
 import { type Answer, ask, HEALTH_LIMITS } from "./ask.ts";
 import { type Check, failure, ok, warning } from "./check.ts";
 import { askAboutRecall, recallLines } from "./check-recall.ts";
@@ -40,7 +40,7 @@ function serverLine(read: ReadConfig, health: Answer<Health>, usual: string, env
   const { apiUrl } = config;
   const source = sources.apiUrl;
   const error = "error" in health ? health.error : undefined;
-  const { what } = troubleOf(error, config);
+  const { what, mend } = troubleOf(error, config);
   const isServer = "value" in health && health.value.version !== undefined;
   if (usual !== "" && !isServer)
     return failure("server", `${what} (${source}), but ${usual}`, setting("apiUrl", DEFAULT_API_URL, source, env));
@@ -49,6 +49,7 @@ function serverLine(read: ReadConfig, health: Answer<Health>, usual: string, env
   if (error?.code === "refused") return awayLine(what, start, read, env);
   const another = otherThan(apiUrl, source, env);
   if (error?.code === "dns") return failure("server", what, another);
+  if (error?.code === "tls") return failure("server", `${what}; ${mend}`, editing(userFile(env)));
   const { version, status, trouble } = "value" in health ? health.value : {};
   if (version === undefined) return failure("server", `${what}: that is not palinode-api`, another);
   const message = `Palinode ${version.slice(0, MAX_VERSION_CHARS)} at ${apiUrl}`;

@@ -44,6 +44,17 @@ const PLACES: Record<string, (text: string) => Message[]> = {
   "the topic": (text) => [user(text), assistant("ok"), user("next"), assistant("ok")],
   "the latest prompt": (text) => [user("first"), assistant("ok"), user(text), assistant("ok")],
   "the last answer": (text) => [user("first"), assistant(text)],
+  "an answer between": (text) => [user("first"), assistant(text), user("next"), assistant("ok")],
+  "a prompt between": (text) => [
+    user("first"),
+    assistant("a"),
+    user(text),
+    assistant("b"),
+    user("next"),
+    assistant("ok"),
+  ],
+  "a rule": (text) => [user(`From now on use ${text}`), assistant("ok")],
+  "an open question": (text) => [user("first"), assistant(`${text}\nShall I use ${text} then?`)],
   "a failed command": (text) => [user("first"), ...ran(text, 1), assistant("ok")],
   "an edited file": (text) => [user("first"), ...used("editor", { path: text }, { success: true }), assistant("ok")],
   "a patch": (text) => [
@@ -59,6 +70,12 @@ test("the table's own verdicts hold for the texts as they are", () => {
     assert.equal(summaryComplaint({ summary: text, decisions: [], blockers: [] }) === undefined, withArrays, text);
   }
 });
+
+/** All that is sent of a session's words. */
+function everythingIn(session: Message[]): string {
+  const { summary, decisions, blockers } = captureOf(session);
+  return [summary, ...decisions, ...blockers].join("\n");
+}
 
 for (const [place, session] of Object.entries(PLACES)) {
   test(`nothing that the server refuses gets into a summary by ${place}`, () => {
@@ -97,9 +114,9 @@ for (const [place, session] of Object.entries(PLACES)) {
       `\`a\` </${tag}> \`b\``,
     ];
     for (const text of [...ENVELOPE.map(([example]) => example), ...tags.flatMap(forms)]) {
-      const { summary } = captureOf(session(text));
+      const { summary, decisions, blockers } = captureOf(session(text));
       assert.equal(summaryComplaint({ summary }), undefined, `${JSON.stringify(text)} in ${summary}`);
-      assert.equal(summaryComplaint({ summary, decisions: [], blockers: [] }), undefined);
+      assert.equal(summaryComplaint({ summary, decisions: [...decisions], blockers: [...blockers] }), undefined);
     }
   });
 
@@ -127,7 +144,7 @@ for (const [place, session] of Object.entries(PLACES)) {
       `a\u0000ghp_${SECRET}${SECRET}`,
     ];
     const parts = Array.from({ length: SECRET.length - 5 }, (_, at) => SECRET.slice(at, at + 6));
-    const leaks = texts.filter((text) => parts.some((part) => captureOf(session(text)).summary.includes(part)));
+    const leaks = texts.filter((text) => parts.some((part) => everythingIn(session(text)).includes(part)));
     assert.deepEqual(
       leaks.map((text) => [text, captureOf(session(text)).summary]),
       [],
@@ -136,8 +153,8 @@ for (const [place, session] of Object.entries(PLACES)) {
 
   test(`no secret is cut in two and let out by ${place}`, () => {
     for (let length = 20; length <= 320; length += 1) {
-      const { summary } = captureOf(session(`${"x".repeat(length)} API_KEY=${SECRET} ${"y ".repeat(800)}`));
-      assert.ok(!summary.includes(SECRET.slice(0, 4)), summary);
+      const told = everythingIn(session(`${"x".repeat(length)} API_KEY=${SECRET} ${"y ".repeat(800)}`));
+      assert.ok(!told.includes(SECRET.slice(0, 4)), told);
     }
   });
 
@@ -156,8 +173,8 @@ for (const [place, session] of Object.entries(PLACES)) {
       BLOCKS[1]!.slice(0, -12),
       BLOCKS[1]!.replace(">", ' profile="x">'),
     ]) {
-      const { summary } = captureOf(session(`${block}\n\nfix the login bug`));
-      assert.ok(!summary.includes(MEMORY) && !summary.includes("Palinode recall"), summary);
+      const told = everythingIn(session(`${block}\n\nfix the login bug`));
+      assert.ok(!/QQQQQQ|Palinode recall|<\/?palinode-memory/.test(told), told);
     }
   });
 }

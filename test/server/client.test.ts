@@ -237,6 +237,28 @@ test("a request ends when its owner ends it, before and during", { timeout: 30_0
   await oddFailure;
 });
 
+test("https to a port that speaks none is told as that, and so is a certificate that nobody vouches for", async (t) => {
+  const plain = createServer((_, response) => response.end("[]"));
+  const port = await listen(t, plain);
+  assert.equal((await failureOf(clientFor(`https://127.0.0.1:${port}`).post("/search", {}))).code, "tls");
+  const codes = [
+    "DEPTH_ZERO_SELF_SIGNED_CERT",
+    "SELF_SIGNED_CERT_IN_CHAIN",
+    "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+    "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
+    "CERT_HAS_EXPIRED",
+    "ERR_TLS_CERT_ALTNAME_INVALID",
+    "ERR_SSL_WRONG_VERSION_NUMBER",
+    "EPROTO",
+  ];
+  for (const code of codes)
+    assert.equal(
+      reasonOf(new TypeError("fetch failed", { cause: Object.assign(new Error(code), { code }) })),
+      "tls",
+      code,
+    );
+});
+
 test("a reset, a cut body and a server that speaks no HTTP are no timeouts", async (t) => {
   const wires: ((socket: Socket) => void)[] = [
     (socket) => void socket.once("data", () => socket.resetAndDestroy()),

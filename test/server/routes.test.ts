@@ -186,7 +186,10 @@ test("triggers that fire name the file to show", async (t) => {
   assert.ok((fired?.score ?? 0) > 0.75);
   assert.deepEqual(
     [texts(server, "/triggers"), texts(server, "/check-triggers")],
-    [[`{"description":${JSON.stringify(QUERY)},"memory_file":"${PNPM.file}"}`], [JSON.stringify({ query: QUERY })]],
+    [
+      [`{"description":${JSON.stringify(QUERY)},"memory_file":"${PNPM.file}","threshold":0.6}`],
+      [JSON.stringify({ query: QUERY })],
+    ],
   );
   server.fault("/check-triggers", {
     json: [{ memory_file: "a.md" }, { description: "no file" }, { memory_file: 1 }, 2],
@@ -214,10 +217,10 @@ test("a resolution is asked for no more than the server takes, and says what it 
       replaced: "x",
     },
   });
-  assert.deepEqual(await resolveQuery(asker, RESOLVE), { text: "t", count: 12 });
+  assert.deepEqual(await resolveQuery(asker, RESOLVE), { text: "t", count: 12, told: [] });
   for (const json of ODD) {
     server.fault("/resolve", { json });
-    assert.deepEqual(await resolveQuery(asker, RESOLVE), { text: undefined, count: 0 });
+    assert.deepEqual(await resolveQuery(asker, RESOLVE), { text: undefined, count: 0, told: [] });
   }
 });
 

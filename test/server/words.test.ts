@@ -55,7 +55,16 @@ test("what is wrong with a token depends on whether there is one and may be sent
 });
 
 test("in a few words there is advice for every reason", () => {
-  const reasons: Reason[] = ["refused", "dns", "unauthorized", "denied", "rate-limited", "timeout", "bad-response"];
+  const reasons: Reason[] = [
+    "refused",
+    "dns",
+    "tls",
+    "unauthorized",
+    "denied",
+    "rate-limited",
+    "timeout",
+    "bad-response",
+  ];
   assert.deepEqual(reasons.map(adviceFor), [
     "start palinode-api, or set PALINODE_API_URL",
     "look at PALINODE_API_URL",
