@@ -60,7 +60,7 @@ interface Known {
  */
 export function captureOf(transcript: readonly Message[], { recalled = [], captured = 0 }: Known = {}): Capture {
   const prompts = promptsOf(transcript);
-  const turns = turnsOf(transcript, recalled).slice(captured);
+  const turns = turnsOf(transcript, captured, recalled.map(bareText));
   const rules = turns.flatMap(({ words }) => laidDownIn(words));
   return {
     summary: summaryOf(transcript, prompts, turns),
@@ -78,8 +78,9 @@ interface ToldTurn {
   readonly answer: string;
 }
 
-function turnsOf(transcript: readonly Message[], recalled: readonly string[]): ToldTurn[] {
-  const starts = transcript.flatMap((message, index) => (isPrompt(message) ? [index] : []));
+/** Returns the turns from the prompt number `first` on. */
+function turnsOf(transcript: readonly Message[], first: number, recalled: readonly string[]): ToldTurn[] {
+  const starts = transcript.flatMap((message, index) => (isPrompt(message) ? [index] : [])).slice(first);
   return starts.map((start, index) => ({
     words: gistOfWords(transcript[start] ?? {}),
     // As a whole block, before lines and sentences of it are looked at one by one.
@@ -177,12 +178,11 @@ export function lastAnswer(transcript: readonly Message[]): string {
   return answer === undefined ? "" : textsOf(answer).map(withoutThinking).join("\n");
 }
 
-/** Returns an answer without the lines that recalled text holds word for word; short ones may do so by chance. */
+/** Returns an answer without the lines that recalled text (`bareText`) holds; short ones may do so by chance. */
 function withoutRepeats(answer: string, recalled: readonly string[]): string {
-  const known = recalled.map(bareText);
   const isRepeat = (line: string): boolean => {
     const words = bareText(line);
-    return words.length >= MIN_REPEATED_CHARS && known.some((text) => text.includes(words));
+    return words.length >= MIN_REPEATED_CHARS && recalled.some((text) => text.includes(words));
   };
   const lines = answer.split("\n").filter((line) => !isRepeat(line));
   return lines.join("\n").trim();
