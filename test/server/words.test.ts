@@ -68,6 +68,7 @@ test("in a few words there is advice for every reason", () => {
   assert.deepEqual(reasons.map(adviceFor), [
     "start palinode-api, or set PALINODE_API_URL",
     "look at PALINODE_API_URL",
+    "look at NODE_EXTRA_CA_CERTS, or at the scheme of PALINODE_API_URL",
     "look at PALINODE_API_TOKEN",
     "the server's policy forbids it",
     "the server wants quiet; try again later",
