@@ -621,3 +621,8 @@ function assertKept(texts: readonly string[]) {
 function base64(value: unknown): string {
   return Buffer.from(JSON.stringify(value)).toString("base64url");
 }
+
+test("redact looks a hundred characters into a value to tell it from prose", () => {
+  const value = `${"abcdefghij".repeat(8)}9`;
+  assert.equal(redact(`password: ${value}`), "password: [redacted]");
+});

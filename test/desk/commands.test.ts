@@ -442,3 +442,13 @@ test("unreadable state stops no command", async (t) => {
     [],
   );
 });
+
+test("why keeps the last ten prompts, and of each what it began with", async (t) => {
+  const scene = await desk(t);
+  for (let index = 0; index < 12; index += 1)
+    await prompt(scene, `Question ${index} ${"about the deploy ".repeat(20)}`);
+  const accounts = JSON.parse((await scene.shell(["why", "--json"])).out) as { about: string }[];
+  assert.equal(accounts.length, 10);
+  assert.ok(accounts.every(({ about }) => about.length <= 80));
+  assert.ok(!accounts.some(({ about }) => /Question [01] /.test(about)), JSON.stringify(accounts));
+});

@@ -45,3 +45,10 @@ test("a pause is told", async (t) => {
   await scene.host.runCommand("palinode", "pause");
   assert.equal(description(scene), "Memory is paused here; /palinode unpause ends that");
 });
+
+test("a channel that is denied says nothing of memory while others are answered", async (t) => {
+  const scene = await openScene(t, { env: { PALINODE_HOOK_INJECT_MAX_FILES: "0" } });
+  scene.server.fault("/check-triggers", { status: 403 });
+  await prompt(scene);
+  assert.match(String(description(scene)), /^Long-term memory: status, search/);
+});

@@ -329,3 +329,24 @@ test("where the host takes no tools, neither the rule nor a block names one", as
   assert.doesNotMatch(told, /palinode_read/);
   assert.deepEqual(rules, []);
 });
+
+test("a search shows five hits, or as many as are wanted up to twenty", async (t) => {
+  const { host, server } = await openScene(t, { server: { memories: [] } });
+  const rows = Array.from({ length: 30 }, (_, index) => ({
+    rel_path: `f${index}.md`,
+    snippet: `hit ${index}`,
+    raw_score: 0.9,
+  }));
+  server.fault("/search", { json: rows });
+  const hits = async (limit?: unknown) =>
+    String(await host.callTool("palinode_search", { query: "roll back a deploy", limit })).match(/^- \[/gm)?.length;
+  assert.deepEqual([await hits(), await hits(7), await hits(500), await hits("x")], [5, 7, 20, 5]);
+});
+
+test("a memory's file is named after at most 48 characters of its title", async (t) => {
+  const { host, server } = await openScene(t);
+  await host.callTool("palinode_save", { content: "x", title: "word ".repeat(40) });
+  const slug = String((server.saved[0] as Record<string, unknown>).slug);
+  assert.match(slug, /^word-[a-z-]+-[0-9a-f]{8}$/);
+  assert.equal(slug.length, 48 + 9);
+});

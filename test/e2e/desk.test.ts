@@ -12,9 +12,13 @@ import { say } from "./talk.ts";
 import type { Terminal } from "./terminal.ts";
 
 const FIX = "potoroo-6617";
+/** The digest tells a first sentence; the fix stands behind it. */
 const WITH_FIX = {
   ...MEMORIES,
-  "insights/ledger.md": memory("Ledger", `Error the ledger is out of balance means ${FIX}.`),
+  "insights/ledger.md": memory(
+    "Ledger",
+    `The books are closed at night. Error the ledger is out of balance means ${FIX}.`,
+  ),
 };
 
 async function oneShot(scene: Scene, prompt: string) {

@@ -151,3 +151,10 @@ test("a record that 0.1.0 wrote gives the same bytes, and what it says was shown
     [43],
   );
 });
+
+test("of prompts that were asked the newest five hundred are kept", (t) => {
+  const asked = Array.from({ length: 600 }, (_, index) => `key${index}`);
+  const record = loadRecord(stateOf(t, { asked, muted: [...asked] }), "session", "/w");
+  assert.deepEqual([record.asked.length, record.asked[0], record.asked.at(-1)], [500, "key100", "key599"]);
+  assert.equal(record.muted.length, 500);
+});

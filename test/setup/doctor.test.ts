@@ -281,6 +281,9 @@ test("a server that says it is degraded is a warning, with its reason, or that i
     ...expected,
     message: "Palinode 0.23.0 at URL is degraded: it does not say why",
   });
+  // Whatever a server says, a line stays one that can be read.
+  const { message } = await health({ version: "9".repeat(500), db_error: "disk ".repeat(500) });
+  assert.equal(message, `Palinode ${"9".repeat(40)} at URL is degraded: ${"disk ".repeat(40)}`);
 });
 
 test("a token that is wanted, refused or accepted is told, and never shown", async (t) => {

@@ -131,6 +131,15 @@ test("a Node that leaves the file to Cline's loader is warned of", async (t) => 
   }
 });
 
+test("of what Cline's log says of a load 300 characters are told", async (t) => {
+  const { home } = await arrange(t);
+  utimesSync(home.target, 1, 1);
+  const entry = { time: "2026-01-02T03:04:05.000Z", msg: `plugin loading failed ${"x".repeat(2000)}` };
+  home.write(".cline/data/logs/cline.log", `${JSON.stringify(entry)}\n`);
+  const told = find((await examine(home)).checks, "log").message;
+  assert.equal(/plugin loading failed x+/.exec(told)?.[0].length, 300);
+});
+
 test("the newest load that failed is a failure, and its mend ends it", async (t) => {
   const at = "2026-01-02T03:04:05.000Z";
   const older = new Date("2026-01-01T00:00:00.000Z");
