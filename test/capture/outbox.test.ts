@@ -534,15 +534,3 @@ test("what a session left unsaid goes out after ten minutes' rest, and waits whi
   await until("the rest arrived", () => server.sessions.length === 2);
   assert.match(String(server.sessions[1]?.summary), /^Cline session, 5 prompts\.[\s\S]*footer[\s\S]*header/);
 });
-
-test("what could not be sent is tried once a minute, however many prompts there are", async (t) => {
-  const scene = await openScene(t);
-  mkdirSync(join(scene.stateDir, "queue"), { recursive: true });
-  writeFileSync(join(scene.stateDir, "queue/1-a.json"), itemText());
-  scene.server.fault("/session-end", { status: 500 });
-  await oneMorePrompt(scene, scene.host);
-  await until("it was tried", () => scene.server.calls("/session-end").length === 1);
-  for (const words of ["Another question about the deploy", "One more about the rollback", "And one about the api"])
-    await oneMorePrompt(scene, scene.host, words);
-  assert.equal(scene.server.calls("/session-end").length, 1);
-});
