@@ -38,6 +38,8 @@ e2e("what was replaced is not told as settled", async (t, parts) => {
 e2e("a server that denies recall is heard again when it allows it", async (t, parts) => {
   const scene = await arrange(t, parts);
   scene.sandbox.dropIn();
+  // Where the project stands is told at its start, decisions and all.
+  scene.sandbox.env.PALINODE_CLINE_DIGEST = "core";
   const controls = (...words: string[]) =>
     run(parts.python, [join(dirname(parts.palinodeApi), "palinode"), "controls", ...words], {
       cwd: scene.palinode.directory,
