@@ -88,6 +88,16 @@ export function oneLine(text: string): string {
     .trim();
 }
 
+/** Returns the words and numbers of a text, in lower case and in their order. */
+export function wordsIn(text: string): string[] {
+  return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+}
+
+/** Returns the sentences of a text: they end in a stop and white space, or at a stop of scripts that put none there. */
+export function sentencesIn(text: string): string[] {
+  return text.split(/(?<=[.!?])\s+|(?<=[。！？])/);
+}
+
 /** Returns how much a person said: one a character, two where the script packs a word into few (CJK, kana, hangul). */
 export function weigh(text: string): number {
   let weight = 0;

@@ -1,6 +1,6 @@
 // What a person laid down for good in what they said: rules, decisions, things to remember. Plain rules for six
 // languages that would rather miss one than take a remark for a rule: what is caught is told in later sessions.
-import { clipMarked, oneLine } from "../base/text.ts";
+import { clipMarked, oneLine, sentencesIn } from "../base/text.ts";
 
 const MAX_SENTENCE_CHARS = 200;
 /** More of one prompt is not looked at. */
@@ -8,10 +8,6 @@ const MAX_LOOKED_CHARS = 4000;
 /** A longer sentence is a text, not a rule. */
 const MAX_RULE_CHARS = 400;
 
-const VERBS = [
-  "use|run|write|keep|put|add|commit|push|name|call|prefer|test|check|ask|format|start|make|go|import",
-  "return|log",
-].join("|");
 const GERMAN_VERBS = [
   "nutze|nutz|verwende|benutze|schreib|schreibe|nimm|mach|mache|lass|halte|prüfe|teste|committe",
   "formatiere|nenne|frag|frage|führe|setze|lege|pushe",
@@ -38,7 +34,7 @@ const RULES = [
   /^(?:please |and |but |so |also |just )*(?:always|never)\s+(?!mind\b)\p{L}+/iu,
   /[,;:]\s*(?:please )?(?:always|never)\s+(?!mind\b|does\b|is\b|was\b|has\b)\p{L}+/iu,
   /\b(?:should|must|shall|have to|need to|are to)\s+(?:always|never)\b/i,
-  new RegExp(`^(?:please )?(?:do not|don't) ever (?:${VERBS}|\\p{L}+)\\b`, "iu"),
+  /^(?:please )?(?:do not|don't) ever \p{L}+\b/iu,
   /^(?:bitte )?(?:immer|nie|niemals)\s+\p{L}+/iu,
   new RegExp(`^(?:bitte )?(?:${GERMAN_VERBS})\\b.{0,60}\\b(?:immer|nie|niemals)\\b`, "iu"),
   /\b(?:sollst|sollt|sollen|musst|müsst|müssen|darfst|dürft|dürfen)\b.{0,60}\b(?:immer|nie|niemals)\b/iu,
@@ -91,11 +87,12 @@ export function openQuestionIn(answer: string): string | undefined {
   return last !== undefined && QUESTION.test(last) ? clipMarked(last, MAX_SENTENCE_CHARS) : undefined;
 }
 
-/** Sentences end in a stop and white space, at a stop of scripts that put none behind it, and with their line. */
+/** Returns the sentences of a text without the marks of lists; each ends with its line at the latest. */
 export function sentencesOf(text: string): string[] {
   return text
     .slice(0, MAX_LOOKED_CHARS)
-    .split(/(?<=[.!?])\s+|(?<=[。！？])|\n+/)
+    .split("\n")
+    .flatMap(sentencesIn)
     .map((sentence) => oneLine(sentence).replace(/^(?:[-*•>]|\d{1,2}[.)])\s+/, ""))
     .filter((sentence) => sentence !== "");
 }

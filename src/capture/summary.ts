@@ -2,7 +2,7 @@
 // nothing that was injected can come back as memory.
 import { asRecord } from "../base/json.ts";
 import { stripOurBlocks } from "../base/markup.ts";
-import { clip, clipMarked, oneLine } from "../base/text.ts";
+import { clip, clipMarked, oneLine, wordsIn } from "../base/text.ts";
 import {
   bareWords,
   createdAtOf,
@@ -62,10 +62,11 @@ export function captureOf(transcript: readonly Message[], { recalled = [], captu
   const prompts = promptsOf(transcript);
   const turns = turnsOf(transcript, captured, recalled.map(bareText));
   const rules = turns.flatMap(({ words }) => laidDownIn(words));
+  const work = workOf(transcript);
   return {
-    summary: summaryOf(transcript, prompts, turns),
+    summary: summaryOf(prompts, turns, work),
     decisions: [...new Set(rules.map(safe))].slice(-MAX_NOTES),
-    blockers: blockersIn(transcript, turns).map(safe),
+    blockers: blockersIn(turns, work).map(safe),
     prompts: prompts.length,
     model: safe(modelOf(transcript) ?? "") || undefined,
     durationSeconds: durationOf(transcript),
@@ -93,13 +94,14 @@ function gistOfWords(prompt: Message): string {
   return isPaste(words) ? gistOfPaste(words) : words;
 }
 
-function summaryOf(transcript: readonly Message[], prompts: readonly Message[], turns: readonly ToldTurn[]): string {
-  const topic = prompts.map(gistOfWords).find((words) => words !== "") ?? "";
+function summaryOf(prompts: readonly Message[], turns: readonly ToldTurn[], work: Work): string {
+  const first = prompts.find((prompt) => gistOfWords(prompt) !== "");
+  const topic = first === undefined ? "" : gistOfWords(first);
   const head = [
     `Cline session, ${prompts.length} ${prompts.length === 1 ? "prompt" : "prompts"}.`,
     labelled("Topic", safe(topic), MAX_PROMPT_CHARS),
   ];
-  const done = labelled("Done", doneIn(transcript).map(safe).join("; "), MAX_WORK_CHARS);
+  const done = labelled("Done", doneIn(work).map(safe).join("; "), MAX_WORK_CHARS);
   const answer = safe(turns.findLast((turn) => turn.answer !== "")?.answer ?? "");
   const room = MAX_SUMMARY_CHARS - [...head, done, "Last answer: "].join("\n").length;
   const lines = turnLines(turns, topic, room - Math.min(answer.length, MIN_ANSWER_CHARS));
@@ -127,6 +129,8 @@ function turnLines(turns: readonly ToldTurn[], topic: string, maxChars: number):
   // A whole mark on each line would leave less of the words.
   return fitting.map(({ label, text }) => `${label}${text.length > cap ? `${clip(text, cap - 1)}…` : text}`);
 }
+
+type Work = ReturnType<typeof workOf>;
 
 const ANSWERED = "  → ";
 
@@ -157,9 +161,9 @@ function firstSentences(text: string): string {
   return clipMarked(told, MAX_GIST_CHARS);
 }
 
-function blockersIn(transcript: readonly Message[], turns: readonly ToldTurn[]): string[] {
+function blockersIn(turns: readonly ToldTurn[], { outcomes }: Work): string[] {
   const question = openQuestionIn(turns.at(-1)?.answer ?? "");
-  const commands = workOf(transcript).outcomes.filter(({ isCommand }) => isCommand);
+  const commands = outcomes.filter(({ isCommand }) => isCommand);
   const newest = [...new Map(commands.map((command) => [command.query, command])).values()];
   const failed = newest.filter(({ isFailed }) => isFailed).slice(-MAX_NOTES);
   return [question ?? [], failed.map((command) => `Failed: ${described(command)}`)].flat();
@@ -189,12 +193,11 @@ function withoutRepeats(answer: string, recalled: readonly string[]): string {
 }
 
 function bareText(text: string): string {
-  return (text.match(/[\p{L}\p{N}]+/gu) ?? []).join(" ").toLowerCase();
+  return wordsIn(text).join(" ");
 }
 
 /** Files that were edited and commands that failed, by what the tools reported; outputs are never quoted. */
-function doneIn(transcript: readonly Message[]): string[] {
-  const { edited, outcomes } = workOf(transcript);
+function doneIn({ edited, outcomes }: Work): string[] {
   const failures = new Set(outcomes.filter((outcome) => outcome.isFailed).map(described));
   return [listed("edited", edited), listed("failed", [...failures])].filter((line) => line !== "");
 }

@@ -41,6 +41,7 @@ export {
   promptKeys,
   promptsOf,
   withoutThinking,
+  withoutTurns,
 } from "./prompt.ts";
 export { refusalOf } from "./refusals.ts";
 export { openingOf, opensWith, type Sentence } from "./sentences.ts";

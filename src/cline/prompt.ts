@@ -90,6 +90,18 @@ export function promptKeys(transcript: readonly Message[]): Set<string> {
   );
 }
 
+/** Returns a transcript without the prompts that are muted and what followed each. */
+export function withoutTurns(
+  transcript: readonly Message[],
+  isMuted: (prompt: Message, index: number) => boolean,
+): Message[] {
+  let isAudible = true;
+  return transcript.filter((message, index) => {
+    if (isPrompt(message)) isAudible = !isMuted(message, index);
+    return isAudible;
+  });
+}
+
 /** Returns what the person said, without envelopes, attachments, our own blocks and `<private>` spans; maybe empty. */
 export function bareWords(message: Message): string {
   const texts = textsOf(message);

@@ -1,6 +1,6 @@
 // What was said while memory was paused is told to no server, not even when the session is imported.
 import type { State } from "../base/store.ts";
-import { createdAtOf, isPrompt } from "../cline/index.ts";
+import { createdAtOf, withoutTurns } from "../cline/index.ts";
 import { pausesOf, workspaceOf } from "../settings/index.ts";
 import type { ReadSession } from "./sessions.ts";
 import { titleOf } from "./titles.ts";
@@ -11,11 +11,7 @@ export function withoutPaused(session: ReadSession, pauses: State): ReadSession 
   const wasPaused = pausesOf(pauses, workspaceOf(session.cwd));
   const muted = new Set(session.prompts.filter((prompt) => wasPaused(createdAtOf(prompt) ?? 0)));
   if (muted.size === 0) return session;
-  let isAudible = true;
-  const messages = session.messages.filter((message) => {
-    if (isPrompt(message)) isAudible = !muted.has(message);
-    return isAudible;
-  });
+  const messages = withoutTurns(session.messages, (prompt) => muted.has(prompt));
   const prompts = session.prompts.filter((prompt) => !muted.has(prompt));
   const isNamedSo = muted.has(session.prompts[0] ?? {});
   const title = isNamedSo ? (prompts.map(titleOf).find((each) => each !== "") ?? "") : session.title;

@@ -1,6 +1,6 @@
 // What a session starts with: the core memories, and where the project stands.
 import { safeLine, stripOurBlocks } from "../base/markup.ts";
-import { clip, clipMarked, digestOf, oneLine } from "../base/text.ts";
+import { clip, clipMarked, digestOf, oneLine, sentencesIn, wordsIn } from "../base/text.ts";
 import { within } from "../base/time.ts";
 import { type ListedMemory, listCore, type Prime, primeSession, readBody, reasonOf } from "../server/index.ts";
 import { type Asker, type Finding, findingOf, type Memory } from "./finding.ts";
@@ -36,10 +36,11 @@ export async function askDigest(asker: Asker): Promise<Finding> {
   const primed = primeSession(client, { cwd, sessionId, project }, { signal }).catch(() => undefined);
   const listed = listCore(client, { signal });
   return findingOf("prime", async () => {
-    const rows = await coreRows(listed, primed);
-    // It alone knows what is contested.
-    const prime = await within(primed, STANDING_WAIT_MS);
-    const core = await coreMemories(asker, rows, prime?.core ?? []);
+    const rows = coreRowsFor(asker, await coreRows(listed, primed));
+    // The prime alone knows what is contested; both are waited for together.
+    const [prime, openings] = await Promise.all([within(primed, STANDING_WAIT_MS), openingsOf(asker, rows)]);
+    const doubts = new Map(prime?.core.map((row) => [row.file, doubtsOf(row)]));
+    const core = rows.map((row) => coreMemory(row, doubts.get(row.file) ?? "", openings.get(row.file)));
     if (config.digest === "core") return { memories: core };
     const standing = primed.then((prime) => (prime === undefined ? [] : standingOf(asker, prime, core)));
     const soon = await within(standing, prime === undefined ? 0 : STANDING_WAIT_MS);
@@ -62,17 +63,10 @@ async function coreRows(
   }
 }
 
-async function coreMemories(
-  asker: Asker,
-  rows: readonly ListedMemory[],
-  primed: Prime["core"],
-): Promise<readonly Memory[]> {
-  const { config, project } = asker;
-  const doubts = new Map(primed.map((row) => [row.file, doubtsOf(row)]));
+/** Returns the rows that are told in this project, the newest first. */
+function coreRowsFor({ config, project }: Asker, rows: readonly ListedMemory[]): ListedMemory[] {
   const core = rows.filter((row) => row.isCore && belongsTo(project, row));
-  const newestFirst = core.sort((a, b) => compare(b.lastUpdated, a.lastUpdated)).slice(0, config.injectMaxFiles);
-  const openings = await openingsOf(asker, newestFirst);
-  return newestFirst.map((row) => coreMemory(row, doubts.get(row.file) ?? "", openings.get(row.file)));
+  return core.sort((a, b) => compare(b.lastUpdated, a.lastUpdated)).slice(0, config.injectMaxFiles);
 }
 
 /**
@@ -149,19 +143,17 @@ export async function gistOf(
 
 /** Returns a name and what is said under it; the one that says both where the other repeats it. */
 function told(name: string, opening: string | undefined): string {
-  const [short, long] = [name, opening ?? ""].map((text) =>
-    (text.match(/[\p{L}\p{N}]+/gu) ?? []).join(" ").toLowerCase(),
-  );
-  if (long === "" || opening === undefined || short?.startsWith(long ?? "")) return name;
-  return long?.startsWith(short ?? "") ? opening : `${name} — ${opening}`;
+  const [short, long] = [wordsIn(name).join(" "), wordsIn(opening ?? "").join(" ")];
+  if (opening === undefined || short.startsWith(long)) return name;
+  return long.startsWith(short) ? opening : `${name} — ${opening}`;
 }
 
 /** Returns the first sentence that a text opens with, on one line and of at most 160 characters, or undefined. */
 function firstSentence(text: string | undefined): string | undefined {
   const opening = openingOf(text);
   if (opening === undefined) return undefined;
-  const line = oneLine(stripOurBlocks(opening));
-  return clipMarked(/^.*?(?:[.!?](?=\s|$)|[。！？])/.exec(line)?.[0] ?? line, MAX_SENTENCE_CHARS);
+  const [sentence = ""] = sentencesIn(oneLine(stripOurBlocks(opening)));
+  return clipMarked(sentence, MAX_SENTENCE_CHARS);
 }
 
 async function standingMemory(asker: Asker, row: ListedMemory, label: string): Promise<Memory> {

@@ -1,7 +1,7 @@
 // The server's answers as memories: hits, triggers that fired, resolutions. Their text is made safe here.
 import { asText } from "../base/json.ts";
 import { safeLine, safeLines, stripOurBlocks } from "../base/markup.ts";
-import { CUT_MARK, clip, clipLines, clipMarked, digestOf } from "../base/text.ts";
+import { CUT_MARK, clip, clipLines, clipMarked, digestOf, wordsIn } from "../base/text.ts";
 import { type FiredTrigger, type Hit, type Resolution, readBody } from "../server/index.ts";
 import { triggerHeading } from "./block.ts";
 import { withoutHeader } from "./echo.ts";
@@ -97,10 +97,7 @@ export function wholeKey(path: string): string {
 
 /** The same for a hit and for a trigger that show the same text of a file. */
 function textKey(path: string, text: string): string {
-  const words = clip(text, MAX_KEY_CHARS)
-    .toLowerCase()
-    .match(/[\p{L}\p{N}]+/gu);
-  return `text ${digestOf(`${path} ${(words ?? []).join(" ")}`)}`;
+  return `text ${digestOf(`${path} ${wordsIn(clip(text, MAX_KEY_CHARS)).join(" ")}`)}`;
 }
 
 function matchText(score: number | null): string {

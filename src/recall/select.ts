@@ -1,5 +1,6 @@
 // Which of the memories that were found are worth showing now. Nothing is shown twice; triggers that fired always are.
 import { safeLine } from "../base/markup.ts";
+import { wordsIn } from "../base/text.ts";
 import { isCapture } from "./echo.ts";
 import type { Memory } from "./finding.ts";
 import { wholeKey } from "./memory.ts";
@@ -22,19 +23,18 @@ export function select(memories: readonly Memory[], visible: Visible, maxHits: n
       if (memory.mention !== undefined) chosen.push({ ...memory, entry: memory.mention });
       continue;
     }
-    const isRepeat = chosen.some((other) => isSame(other, memory));
+    const twin = chosen.find((other) => isSame(other, memory));
     const isOver = memory.source === "hit" && chosen.filter(({ source }) => source === "hit").length >= maxHits;
-    if (!isRepeat && !isOver) chosen.push(memory);
+    if (twin === undefined && !isOver) chosen.push(memory);
     // Its cooldown runs: what says the same as another one is told by its name at least.
-    else if (isRepeat && memory.source === "trigger") chosen.push(named(memory, chosen));
+    else if (twin !== undefined && memory.source === "trigger") chosen.push(named(memory, twin));
   }
   return chosen;
 }
 
-function named(trigger: Memory, chosen: readonly Memory[]): Memory {
+function named(trigger: Memory, twin: Memory): Memory {
   const [heading = ""] = trigger.entry.lines;
-  const other = chosen.find((each) => isSame(each, trigger))?.path ?? "";
-  const words = other === trigger.path ? "(see above)" : `(says the same as ${safeLine(other)})`;
+  const words = twin.path === trigger.path ? "(see above)" : `(says the same as ${safeLine(twin.path)})`;
   return { ...trigger, entry: { lines: [heading, words] } };
 }
 
@@ -78,9 +78,5 @@ function holds(shown: string, words: string): boolean {
 }
 
 function wordsOf(text: string): Set<string> {
-  const words = text
-    .slice(0, MAX_COMPARED_CHARS)
-    .toLowerCase()
-    .match(/[\p{L}\p{N}]+/gu);
-  return new Set(words ?? []);
+  return new Set(wordsIn(text.slice(0, MAX_COMPARED_CHARS)));
 }

@@ -2,7 +2,7 @@
 // sent when it is due. A run's end goes transcript → summary → outbox.
 import { within } from "../base/time.ts";
 import { captureOf, dropTail, type Item, isDue, keepTail, savedByAgent, sendCapture } from "../capture/index.ts";
-import { isPrompt, type Message, newestPromptKeys, promptKey } from "../cline/index.ts";
+import { type Message, newestPromptKeys, promptKey, withoutTurns } from "../cline/index.ts";
 import { type Reason, sessionEndBody } from "../server/index.ts";
 import { noteNews } from "./news.ts";
 import { capturedOnDisk, type SessionRecord } from "./record.ts";
@@ -79,11 +79,7 @@ export class Capturer {
     record.muted.push(...newest.filter((key) => !record.muted.includes(key)));
     if (record.muted.length === 0) return transcript;
     const muted = new Set(record.muted);
-    let isAudible = true;
-    return transcript.filter((message, index) => {
-      if (isPrompt(message)) isAudible = !muted.has(promptKey(transcript, index));
-      return isAudible;
-    });
+    return withoutTurns(transcript, (_, index) => muted.has(promptKey(transcript, index)));
   }
 
   /** Works out what no capture covers, and leaves it on disk once the session is past the floor. */

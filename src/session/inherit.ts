@@ -1,8 +1,6 @@
 // A session that goes on with another's messages under an id of its own: `/fork`, `/undo`, or a host that lost its hub.
 // No hook and no setup names the other one, but the messages keep their ids. Source: the real CLI 3.0.65.
-import { asText } from "../base/json.ts";
 import { promptsLeft } from "../capture/index.ts";
-import { type Message, promptKey, promptsOf } from "../cline/index.ts";
 import { listRecords, loadRecord, type SessionRecord } from "./record.ts";
 import type { Session } from "./session.ts";
 
@@ -11,17 +9,15 @@ const MAX_LOOKED_AT = 20;
 
 /**
  * Has a session that starts with messages of another take over what was injected, asked and captured there, so that the
- * same bytes are sent and nothing is said twice. Reads at most 20 small files, and none where a session starts anew.
+ * same bytes are sent and nothing is said twice. `keys`: of its prompts. Reads at most 20 small files, and none where a
+ * session starts anew.
  */
-export function inherit(session: Session, transcript: readonly Message[]): void {
-  const { id, record, state, cwd } = session;
-  const kept = promptsOf(transcript).filter((message) => asText(message.id) !== undefined);
-  if (id === undefined || record.asked.length > 0 || kept.length < 2) return;
-  const keys = kept.map((message) => promptKey([message], 0));
+export function inherit({ id, record, state, cwd }: Session, keys: ReadonlySet<string>): void {
+  if (id === undefined || record.asked.length > 0 || keys.size < 2) return;
   const others = listRecords(state).slice(0, MAX_LOOKED_AT);
   for (const { id: otherId } of others) {
     const other = loadRecord(state, otherId, cwd);
-    const shared = keys.filter((key) => other.asked.includes(key) && !other.muted.includes(key)).length;
+    const shared = [...keys].filter((key) => other.asked.includes(key) && !other.muted.includes(key)).length;
     if (shared === 0) continue;
     takeOver(record, other, Math.min(shared, Math.max(other.captured, promptsLeft(state, otherId))));
     return;

@@ -89,7 +89,7 @@ export class Roster {
     const knows = (session: Session): boolean => session.record.asked.some((key) => keys.has(key));
     const session = call.sessionId === undefined ? this.#sessionBy(call, knows) : this.#sessionNamed(call.sessionId);
     if (session === undefined) return undefined;
-    if (!session.isClaimed) inherit(session, call.transcript);
+    if (!session.isClaimed) inherit(session, keys);
     // A conversation that shares nothing with its session's record must not overwrite it.
     return new Conversation(call.conversationId, session, !session.isClaimed || knows(session));
   }
