@@ -2,6 +2,7 @@
 // allows it, and not for what a person refused.
 import assert from "node:assert/strict";
 import { dirname, join } from "node:path";
+import { PLUGIN } from "./cline.ts";
 import { run } from "./process.ts";
 import { assertRemembered, memoryMessages } from "./requests.ts";
 import { arrange, e2e, MEMORIES, memory, PROMPTS, RETRIES, ROLLBACK, STAGING } from "./scene.ts";
@@ -72,4 +73,23 @@ e2e("a command that nobody approved is no failure", async (t, parts) => {
   );
   assertRemembered(requests.at(-1)!, RETRIES);
   assert.equal(scene.palinode.requests().filter((line) => line === "POST /search").length, 2, "one for the index, one");
+});
+
+e2e("what was said in a pause is not imported, and what was laid down is kept as a decision", async (t, parts) => {
+  const scene = await arrange(t, parts);
+  scene.sandbox.env.PALINODE_HOOK_MIN_MESSAGES = "1";
+  scene.sandbox.dropIn();
+  const { workspace, env } = scene.sandbox;
+  const palinode = (...words: string[]) => run(parts.node, [PLUGIN, ...words], { cwd: workspace, env });
+  await scene.sandbox.cline("From now on the wombat-4711 exporter writes UTC. Is that clear?");
+  assert.equal((await palinode("pause")).code, 0);
+  await scene.sandbox.cline("What does the secret-bilby-4712 importer do?");
+  assert.equal((await palinode("unpause")).code, 0);
+
+  const captured = Object.values(scene.palinode.files("projects")).join("\n");
+  assert.match(captured, /\*\*Decisions:\*\*\n- From now on the wombat-4711 exporter writes UTC\./);
+  const sent = await palinode("import", "--min-prompts", "1");
+  assert.match(sent.stdout, /^sent 1, unchanged 0, too short 1/m, sent.stderr);
+  const stored = ["projects", "daily", "insights"].map((folder) => Object.values(scene.palinode.files(folder)));
+  assert.ok(!stored.flat().join("\n").includes("bilby-4712"));
 });
