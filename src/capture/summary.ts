@@ -89,7 +89,8 @@ function turnsOf(transcript: readonly Message[], first: number, recalled: readon
   }));
 }
 
-function gistOfWords(prompt: Message): string {
+/** Returns what a person said in a prompt; of a paste, its question. */
+export function gistOfWords(prompt: Message): string {
   const words = bareWords(prompt);
   return isPaste(words) ? gistOfPaste(words) : words;
 }
@@ -161,12 +162,17 @@ function firstSentences(text: string): string {
   return clipMarked(told, MAX_GIST_CHARS);
 }
 
-function blockersIn(turns: readonly ToldTurn[], { outcomes }: Work): string[] {
+function blockersIn(turns: readonly ToldTurn[], work: Work): string[] {
   const question = openQuestionIn(turns.at(-1)?.answer ?? "");
+  const failed = unfixedIn(work).slice(-MAX_NOTES);
+  return [question ?? [], failed.map((command) => `Failed: ${described(command)}`)].flat();
+}
+
+/** Returns the commands whose last run failed. */
+export function unfixedIn({ outcomes }: Pick<Work, "outcomes">): Outcome[] {
   const commands = outcomes.filter(({ isCommand }) => isCommand);
   const newest = [...new Map(commands.map((command) => [command.query, command])).values()];
-  const failed = newest.filter(({ isFailed }) => isFailed).slice(-MAX_NOTES);
-  return [question ?? [], failed.map((command) => `Failed: ${described(command)}`)].flat();
+  return newest.filter(({ isFailed }) => isFailed);
 }
 
 function labelled(label: string, text: string, maxChars: number): string {

@@ -3,13 +3,23 @@
 import type { Message, Prompt } from "../cline/index.ts";
 import type { Reason } from "../server/index.ts";
 import type { Config } from "../settings/index.ts";
-import { DIGEST_TITLE, LATE_DIGEST_TITLE, LATE_TITLE, RECALL_TITLE, REPAIR_TITLE, renderBlock } from "./block.ts";
+import {
+  DIGEST_TITLE,
+  type Entry,
+  LATE_DIGEST_TITLE,
+  LATE_TITLE,
+  RECALL_TITLE,
+  REPAIR_TITLE,
+  renderBlock,
+  renderNotes,
+} from "./block.ts";
 import type { Channel, Finding, Memory } from "./finding.ts";
 import { createEntry, type Ledger, type LedgerEntry, visibleIn } from "./replay.ts";
 import { select } from "./select.ts";
 
 /** Less does not hold a block's fence and title. */
 const MIN_ROOM_CHARS = 200;
+const MAX_NOTES_CHARS = 1200;
 
 /** What was injected in a conversation, and what waits for room. */
 export interface Injected {
@@ -83,6 +93,21 @@ export function admit(
     leftOut: first.leftOut.length + second.leftOut.length,
     reasons,
   };
+}
+
+/**
+ * Returns what is added to a ledger when compaction took the turns that `notes` come from: one block, after the prompt
+ * or at the end, as the digest is placed again there. Undefined where nothing is to be said, or nothing has room.
+ */
+export function admitNotes(
+  ledger: Ledger,
+  notes: readonly Entry[],
+  prompt: Prompt,
+  { injectMaxChars, sessionMaxChars }: Budgets,
+): LedgerEntry | undefined {
+  const room = Math.min(MAX_NOTES_CHARS, injectMaxChars, sessionMaxChars - charsOf(ledger));
+  const text = renderNotes(notes, room)?.text;
+  return text === undefined ? undefined : createEntry(prompt, { kind: "notes", atEnd: false, text, seen: [] });
 }
 
 /** A block before it is rendered. */

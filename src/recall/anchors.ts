@@ -28,6 +28,12 @@ export function indexOfPrompt({ request, prompt }: Turn): number {
   return request.findLastIndex((message) => !isFolded(message) && fingerprint(message) === print);
 }
 
+/** Returns what tells a request's newest compaction from others, or undefined where its history is whole. */
+export function compactionIn(request: readonly Message[]): string | undefined {
+  const folded = request.findLast(isFolded);
+  return folded && fingerprint(folded);
+}
+
 /** Returns what finds anchors in a turn. By id this is one look; only without ids are contents read, each once. */
 export function createPlaces({ request, transcript }: Turn) {
   const byId = new Map<unknown, number>();

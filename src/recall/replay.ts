@@ -12,9 +12,12 @@ export interface Snippet {
   readonly words: string;
 }
 
+/** "notes": what the session itself said before compaction. */
+export const ENTRY_KINDS = ["digest", "recall", "repair", "notes"] as const;
+
 /** One block that was injected, or is about to be. */
 export interface LedgerEntry {
-  readonly kind: "digest" | "recall" | "repair";
+  readonly kind: (typeof ENTRY_KINDS)[number];
   /** True for what came late: it may only stand where nothing was sent before. */
   readonly atEnd: boolean;
   /** The prompt it was made for. */
@@ -80,9 +83,13 @@ export function replay(ledger: Ledger, turn: Turn): { ledger: Ledger; messages: 
 /** Returns whether another copy of the plugin has answered this prompt already: a block that is not ours follows it. */
 export function isAnsweredElsewhere(ledger: Ledger, turn: Turn): boolean {
   const index = indexOfPrompt(turn);
-  if (index === -1) return false;
+  return index !== -1 && hasBlockOfOthers(ledger, turn.request.slice(index + 1));
+}
+
+/** Returns whether a block stands in these messages that is not in the ledger. */
+export function hasBlockOfOthers(ledger: Ledger, messages: readonly Message[]): boolean {
   const own = new Set<unknown>(ledger.map((entry) => entry.id));
-  return turn.request.slice(index + 1).some((message) => {
+  return messages.some((message) => {
     const { id, metadata } = asRecord(message);
     return asRecord(metadata).kind === INJECTED_KIND && !own.has(id);
   });

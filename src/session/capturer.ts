@@ -41,7 +41,7 @@ export class Capturer {
   async afterRun(transcript: readonly Message[]): Promise<void> {
     const { session, record } = this.#subject;
     if (!session.config.capture) return;
-    this.#takeIn(this.#audible(transcript));
+    this.#takeIn(this.audible(transcript));
     const tail = this.#tail;
     if (tail === undefined || isMuted(session)) return;
     if (!isDue(tail.prompts, record.captured, session.config.minMessages)) return this.#sendAfterRest();
@@ -73,7 +73,7 @@ export class Capturer {
   }
 
   /** The transcript without the turns that were muted: what was said in a pause is not told later either. */
-  #audible(transcript: readonly Message[]): readonly Message[] {
+  audible(transcript: readonly Message[]): readonly Message[] {
     const { session, record } = this.#subject;
     const newest = isMuted(session) ? newestPromptKeys(transcript) : [];
     record.muted.push(...newest.filter((key) => !record.muted.includes(key)));

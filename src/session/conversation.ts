@@ -13,6 +13,7 @@ import {
 import { reasonOf } from "../server/index.ts";
 import { repairs } from "../settings/index.ts";
 import { Capturer } from "./capturer.ts";
+import { Noter } from "./noter.ts";
 import { pruneState } from "./prune.ts";
 import { Recaller } from "./recaller.ts";
 import { newRecord, type SessionRecord, saveRecord } from "./record.ts";
@@ -34,6 +35,7 @@ export class Conversation {
   readonly #asked: Set<string>;
   readonly #recaller: Recaller;
   readonly #capturer: Capturer;
+  readonly #noter: Noter;
   #turn: Promise<unknown> = Promise.resolve();
 
   /**
@@ -49,6 +51,7 @@ export class Conversation {
     const subject = { id, session, isOwner, record: this.#record, save: () => this.#save() };
     this.#recaller = new Recaller(subject);
     this.#capturer = new Capturer(subject);
+    this.#noter = new Noter(session, this.#record, (transcript) => this.#capturer.audible(transcript));
   }
 
   /** Returns the request with memory in place, or undefined when there is nothing to add. Back within the deadline. */
@@ -83,7 +86,7 @@ export class Conversation {
     const before = this.#record.ledger;
     const need = this.#needOf(turn);
     if (need !== undefined) await this.#recallFor(need, turn, deadline);
-    const { ledger, messages } = replay(this.#record.ledger, turn);
+    const { ledger, messages } = replay(this.#noter.withNotes(turn), turn);
     this.#record.ledger = ledger;
     const isChanged = ledger.length !== before.length || ledger.some((entry, index) => entry !== before[index]);
     if (need !== undefined || isChanged) this.#save();

@@ -5,6 +5,7 @@ import { defuse } from "../base/markup.ts";
 import { isTime } from "../base/time.ts";
 import {
   type Anchor,
+  ENTRY_KINDS,
   entryId,
   type LedgerEntry,
   type Memory,
@@ -137,7 +138,7 @@ export function readSetting(raw: unknown): SettingNote[] {
 }
 
 function isKind(kind: unknown): kind is LedgerEntry["kind"] {
-  return kind === "digest" || kind === "recall" || kind === "repair";
+  return ENTRY_KINDS.some((each) => each === kind);
 }
 
 function isTexts(list: unknown): list is string[] {

@@ -7,16 +7,18 @@ import { isDue, savedByAgent } from "../../src/capture/due.ts";
 import { captureOf } from "../../src/capture/summary.ts";
 import { type Message, readHookCall } from "../../src/cline/messages.ts";
 import { INJECTED_KIND } from "../../src/cline/prompt.ts";
-import { DIGEST_TITLE, RECALL_TITLE, renderBlock } from "../../src/recall/block.ts";
+import { DIGEST_TITLE, RECALL_TITLE, renderBlock, renderNotes } from "../../src/recall/block.ts";
 import { summaryComplaint } from "../palinode/envelope.ts";
 
 declare const REPOSITORY: string;
 
 const SECRET = "Zq7XvK2mWp9RtB4nYs6L";
 const MEMORY = "QQQQQQ";
-const BLOCKS = [DIGEST_TITLE, RECALL_TITLE].map(
-  (title) => renderBlock(title, [{ lines: [`- [a.md] a — ${MEMORY}`] }], 3000)!.text,
-);
+const ENTRIES = [{ lines: [`- [a.md] a — ${MEMORY}`] }];
+const BLOCKS = [
+  ...[DIGEST_TITLE, RECALL_TITLE].map((title) => renderBlock(title, ENTRIES, 3000)!.text),
+  renderNotes(ENTRIES, 3000)!.text,
+];
 
 /** The table of palinode-api.md, 2.9: a text, and whether the server takes it without and with the two arrays. */
 const ENVELOPE: [string, boolean, boolean][] = [

@@ -22,6 +22,9 @@ const TOPICS = [
 ];
 const tokenOf = (index: number): string => `answer-${1000 + index * 37}`;
 
+const RULE = "From now on answer in short sentences.";
+const NOTES = "## Palinode notes";
+
 /** Room for about three of these answers, in tokens as the host estimates them. */
 const CONTEXT_WINDOW = 9000;
 const PADDING = 6000;
@@ -32,7 +35,7 @@ async function converse(t: TestContext, parts: Parts, compaction: string): Promi
     memory(`Topic ${index}`, `${topic} ${tokenOf(index)}`),
   ]);
   const scene = await arrange(t, parts, { ...MEMORIES, ...Object.fromEntries(answers) });
-  const prompts = TOPICS.map((topic) => `${topic} ⟦pad ${PADDING}⟧`);
+  const prompts = TOPICS.map((topic, index) => `${index === 0 ? `${RULE} ` : ""}${topic} ⟦pad ${PADDING}⟧`);
   const job = {
     how: "extensions",
     plugin: PLUGIN,
@@ -67,6 +70,8 @@ for (const strategy of ["basic", "agentic"]) {
         const previous = requests[index - 1];
         if (previous && hostKeptPrefix(previous, request)) assertExtends(previous, request, `request ${index}:`);
         else if (previous) rewritten++;
+        assert.equal(count(request, NOTES), rewritten > 0 ? 1 : 0, `request ${index}`);
+        if (rewritten > 0) assertRemembered(request, RULE);
       }
       assert.ok(rewritten > 0, "the host never compacted");
     },

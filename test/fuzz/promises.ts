@@ -63,7 +63,7 @@ function checkBlock(block: Block, caps: Caps): string {
     ["user", { kind: "palinode-recall" }, {}],
     "a message that is neither the host's nor a block",
   );
-  assert.match(id, /^palinode-(?:digest|recall|repair)-[\w-]+$/);
+  assert.match(id, /^palinode-(?:digest|recall|repair|notes)-[\w-]+$/);
   assert.ok(Number.isFinite(createdAt));
   assert.deepEqual(
     content.map((part) => Object.keys(part)),
