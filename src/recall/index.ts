@@ -5,6 +5,7 @@ export { type Entry, renderBlock, triggerHeading } from "./block.ts";
 export { askDigest, gistOf } from "./digest.ts";
 export type { Asker, Channel, Finding, Memory } from "./finding.ts";
 export { type Question, questionsFor, repairQuestions, type Silence } from "./questions.ts";
+export { STRONG_COSINE } from "./relevance.ts";
 export { type Failure, failuresIn, type Repaired, unrepaired } from "./repair.ts";
 export {
   ENTRY_KINDS,

@@ -8,7 +8,7 @@ export const BOTH_ARMS_MARGIN = 0.15;
 const MIN_KEYWORD_SCORE = 0.3;
 
 /** Where nobody set a floor: a cosine that prompts about nothing do not reach with common embedders. */
-const STRONG_COSINE = 0.46;
+export const STRONG_COSINE = 0.46;
 const STRONG_KEYWORD_SCORE = 0.25;
 /** Fewer documents than this would hold the query's words together by accident. */
 const STRONG_KEYWORD_CHANCE = 5;

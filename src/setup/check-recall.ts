@@ -14,6 +14,7 @@ import {
 import { type Config, type ReadConfig, readUrl } from "../settings/index.ts";
 import { type Answer, ask, HEALTH_LIMITS } from "./ask.ts";
 import { type Check, failure, ok, warning } from "./check.ts";
+import { askForNoise, floorLines } from "./check-floor.ts";
 import { setting, starting } from "./mend.ts";
 import { findProgram } from "./programs.ts";
 
@@ -27,6 +28,8 @@ export interface RecallAnswers {
   /** Whether a list came back. */
   readonly search: Answer<boolean>;
   readonly policies: readonly Check[];
+  /** What sentences about nothing reach. */
+  readonly noise: readonly number[];
 }
 
 /** Asks all at once. Never rejects. */
@@ -37,14 +40,16 @@ export async function askAboutRecall(client: Client, project: string, workspace:
     policyLines(client, "recall", project, workspace),
     policyLines(client, "capture", project, workspace),
   ]);
-  return { status, search, policies: [...ofRecall, ...ofCapture] };
+  // After the search that is timed; one that was not answered would not be either.
+  const noise = isList(search) ? await askForNoise(client) : [];
+  return { status, search, policies: [...ofRecall, ...ofCapture], noise };
 }
 
-/** Returns a line for the embedder, one for each policy, and one for the search. */
+/** Returns a line for the embedder, one for each policy, one for the search, and one for a floor that is too low. */
 export function recallLines(answers: RecallAnswers, read: ReadConfig, env: NodeJS.ProcessEnv): Check[] {
-  const { status, search, policies } = answers;
+  const { status, search, policies, noise } = answers;
   const embedder = embedderLine(status, isList(search), read, env);
-  return [embedder, ...policies, searchLine(search, read.config, embedder)];
+  return [embedder, ...policies, searchLine(search, read.config, embedder), ...floorLines(noise, read, env)];
 }
 
 function embedderLine(

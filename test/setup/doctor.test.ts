@@ -9,7 +9,9 @@ import { dirname, join } from "node:path";
 import test from "node:test";
 import { quoted } from "../../src/base/shell.ts";
 import { openState } from "../../src/base/store.ts";
+import { readConfig } from "../../src/settings/index.ts";
 import { setPaused } from "../../src/settings/pause.ts";
+import { floorLines } from "../../src/setup/check-floor.ts";
 import { gettingPalinode } from "../../src/setup/mend.ts";
 import { BYTES, called, createHome, FILE, runFile, VERSION } from "../helpers/command-line.ts";
 import { arrange, type Check, examine, find, mend } from "../helpers/doctor.ts";
@@ -56,10 +58,10 @@ test("nothing asked changes memory, counts as recall or starts a cooldown, and n
     "GET /status",
     "POST /controls/check",
     "POST /controls/check",
-    "POST /search",
+    ...Array(6).fill("POST /search"),
   ]);
-  const { mode, limit } = server.calls("/search")[0]!.body as Record<string, unknown>;
-  assert.deepEqual([mode, limit], ["passive", 1]);
+  const modes = server.calls("/search").map(({ body }) => (body as Record<string, unknown>).mode);
+  assert.deepEqual([...new Set(modes)], ["passive"]);
   assert.deepEqual(readdirSync(home.clineDir), ["plugins"]);
 });
 
@@ -371,6 +373,42 @@ test("an embedder that is away only warns where the server searches all the same
   server.fault("/status", { json: { embed_functional: false, ollama_reachable: true } });
   const { code, checks } = await examine(home);
   assert.deepEqual([code, find(checks, "embedder").level], [0, "warning"]);
+});
+
+test("a floor below the embedder's noise is told with one above it, whoever set it", async (t) => {
+  const { home, server } = await arrange(t);
+  const hit = (raw: number | null) => ({ rel_path: "insights/a.md", snippet: "a", raw_score: raw, keyword_score: 0.2 });
+  server.fault("/search", { json: [hit(0.781), hit(null), hit(0.7)] });
+  const file = `${home.clineDir}/palinode.json`;
+  const unset = find((await examine(home)).checks, "floor");
+  assert.equal(unset.level, "warning");
+  assert.match(unset.message, /floor of 0\.46 .* 5 of 5 sentences about nothing reach 0\.78/);
+  assert.equal(unset.fix, `echo '{ "recallThreshold": 0.79 }' > ${file}`);
+  const before = server.calls("/search").length;
+  for (const [value, isTold] of [
+    ["0.5", true],
+    ["0.78", true],
+    ["0.79", false],
+  ] as const) {
+    home.env.PALINODE_HOOK_RECALL_THRESHOLD = value;
+    const { code, checks } = await examine(home);
+    assert.deepEqual([code, checks.some(({ name }) => name === "floor")], [0, isTold], value);
+  }
+  const asked = server
+    .calls("/search")
+    .slice(before)
+    .map(({ body }) => body as Record<string, unknown>);
+  assert.ok(asked.length === 18 && asked.every(({ mode }) => mode === "passive"));
+  // Without cosines there is no noise, and one sentence may touch a memory.
+  delete home.env.PALINODE_HOOK_RECALL_THRESHOLD;
+  server.fault("/search", { json: [hit(null)] });
+  assert.ok(!(await examine(home)).checks.some(({ name }) => name === "floor"));
+});
+
+test("one of the neutral sentences may touch a memory by accident", () => {
+  const read = readConfig(undefined, {});
+  assert.deepEqual(floorLines([0.9, 0.45, 0.3, 0.2, 0.1], read, {}), []);
+  assert.equal(floorLines([0.9, 0.46, 0.3, 0.2, 0.1], read, {}).length, 1);
 });
 
 test("a policy that says no is a warning with what changes it; an old server has none", async (t) => {
