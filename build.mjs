@@ -103,7 +103,8 @@ async function bundle() {
   const [output] = Object.values(result.metafile.outputs);
   const foreign = output.imports.filter((entry) => !entry.path.startsWith("node:"));
   if (foreign.length > 0) fail(`imports outside node: ${foreign.map((entry) => entry.path).join(", ")}`);
-  const text = leftToNode(banner(Object.keys(output.inputs)) + withPlainComments(result.outputFiles[0].text));
+  const code = await withTabs(withPlainComments(result.outputFiles[0].text));
+  const text = leftToNode(banner(Object.keys(output.inputs)) + code);
   const bytes = Buffer.byteLength(text);
   if (bytes > MAX_BUNDLE_BYTES) fail(`${bytes} bytes; the limit is ${MAX_BUNDLE_BYTES}`);
   const typesText = `${head()} */\n${types()}`;
@@ -127,6 +128,17 @@ function keepComments({ onLoad }) {
 
 function withPlainComments(text) {
   return text.replace(/^( *)\/\/! /gm, "$1// ");
+}
+
+/** Returns the text indented with tabs, which is 8 KB less. Fails where that changes what a text in it says. */
+async function withTabs(text) {
+  const tabbed = text.replace(/^(?: {2})+/gm, (blanks) => "\t".repeat(blanks.length / 2));
+  const options = { format: "esm", charset: "utf8", supported: { "template-literal": false } };
+  const [before, after] = await Promise.all([text, tabbed].map((code) => esbuild.transform(code, options)));
+  const lines = after.code.split("\n");
+  const changed = before.code.split("\n").find((line, index) => line !== lines[index]);
+  if (changed !== undefined) fail(`a text in backticks has a line that begins with two blanks: ${changed.trim()}`);
+  return tabbed;
 }
 
 /**

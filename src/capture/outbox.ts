@@ -17,6 +17,9 @@ const MAX_REFUSALS = 2;
 
 const NEVER_ARRIVED: readonly Reason[] = ["refused", "dns", "tls", "unauthorized", "denied", "rate-limited", "paused"];
 
+/** What one capture may bring upon itself: the next may fare better. */
+const MAY_BE_ITS_OWN: readonly Reason[] = ["bad-response", "unreachable"];
+
 /** What an outbox needs to know of its session. */
 export interface Sender {
   readonly state: State;
@@ -78,7 +81,7 @@ export async function drain(sender: Sender, ownSessionId: string): Promise<boole
     const reason = await whileHolding(state, claim, () => deliver(sender, claim, heardAt));
     // What is denied to one project may be allowed to the next.
     if (reason === "denied" && (await sender.refusal()) === undefined) continue;
-    if (reason !== undefined && reason !== "bad-response") return false;
+    if (reason !== undefined && !MAY_BE_ITS_OWN.includes(reason)) return false;
   }
   await tidy(state, now());
   return false;

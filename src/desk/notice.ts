@@ -10,6 +10,7 @@ const OFF: Partial<Record<Reason, string>> = {
   refused: "the server does not answer",
   dns: "the server cannot be found",
   tls: "the server's certificate is not trusted",
+  unreachable: "no whole answer comes from the server",
   timeout: "the server is too slow",
   unauthorized: "the server refused the token",
   denied: "the server's policy says no",

@@ -95,5 +95,6 @@ function textOf(shell: Shell, session: ListedSession, project: string): string {
     promptCount(session.outline.promptKeys.length),
   ].join("  ");
   const resumed = styled(shell, "dim", plainText(oneLine(resumeLine(session))));
-  return `${heading}\n  ${plainText(oneLine(session.id))}  ${resumed}\n`;
+  const below = `  ${plainText(oneLine(session.id))}  ${resumed}`;
+  return `${heading}\n${below}\n`;
 }

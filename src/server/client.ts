@@ -69,7 +69,10 @@ export function createClient(config: ClientConfig, { onRateLimited, readToken }:
     } catch (error) {
       // A connection that was ended from here says only that it is gone.
       if (!(error instanceof PalinodeError) && signal.aborted) throw new PalinodeError(route, "timeout");
-      throw palinodeErrorOf(error, route);
+      const failure = palinodeErrorOf(error, route, "unreachable");
+      // Who was not found or did not listen may have been the proxy.
+      const isOfProxy = hasProxy && isPublic && ["refused", "dns"].includes(failure.code);
+      throw isOfProxy ? new PalinodeError(route, "unreachable") : failure;
     }
   }
 

@@ -9,6 +9,7 @@ export type Reason =
   | "timeout"
   | "dns"
   | "tls"
+  | "unreachable"
   | "unauthorized"
   | "denied"
   | "rate-limited"
@@ -54,13 +55,16 @@ export class PalinodeError extends Error {
   }
 }
 
-/** Returns anything that was thrown as an error of the server, with its reason code. */
-export function palinodeErrorOf(error: unknown, route = "the server"): PalinodeError {
-  return error instanceof PalinodeError ? error : new PalinodeError(route, reasonOf(error));
+/** Returns anything that was thrown as an error of the server, with its reason code or `otherwise`. */
+export function palinodeErrorOf(error: unknown, route = "the server", otherwise?: Reason): PalinodeError {
+  return error instanceof PalinodeError ? error : new PalinodeError(route, reasonOf(error, otherwise));
 }
 
-/** Returns the reason code of anything that was thrown, by names and codes: texts differ between Node and Bun. */
-export function reasonOf(error: unknown): Reason {
+/**
+ * Returns the reason code of anything that was thrown, by names and codes: texts differ between Node and Bun. Of what
+ * says nothing known, `otherwise`.
+ */
+export function reasonOf(error: unknown, otherwise: Reason = "bad-response"): Reason {
   if (error instanceof PalinodeError) return error.code;
   let cause: unknown = error;
   for (let depth = 0; cause !== undefined && depth < MAX_CAUSES; depth += 1) {
@@ -68,14 +72,15 @@ export function reasonOf(error: unknown): Reason {
     // A port that no request may go to, and that nothing listens at.
     if (message === "bad port") return "refused";
     // A proxy that opens no tunnel, in the words of Node's `fetch`, which calls that an aborted request.
-    if (asText(message)?.startsWith("Proxy response (")) return "bad-response";
+    if (asText(message)?.startsWith("Proxy response (")) return "unreachable";
     const reason = REASONS.get(code) ?? REASONS.get(name);
     if (reason) return reason;
     if (TLS.test(asText(code) ?? "")) return "tls";
-    if (Array.isArray(errors) && errors.length > 0) return reasonOf(errors[0]);
+    if (NO_ANSWER.test(asText(code) ?? "")) return "bad-response";
+    if (Array.isArray(errors) && errors.length > 0) return reasonOf(errors[0], otherwise);
     cause = next;
   }
-  return "bad-response";
+  return otherwise;
 }
 
 /** An error may be its own cause. */
@@ -86,11 +91,16 @@ const REFUSALS = ["ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH", "EADDRNOTAVAIL"
 const REASONS = new Map<unknown, Reason>([
   ...named("timeout", ["AbortError", "TimeoutError", ...TIMEOUTS]),
   ...named("refused", ["ConnectionRefused", "FailedToOpenSocket", ...REFUSALS]),
+  // It broke before there was a whole answer.
+  ...named("unreachable", ["ECONNRESET", "ECONNABORTED", "EPIPE", "UND_ERR_SOCKET", "ConnectionClosed"]),
   ...named("dns", ["ENOTFOUND", "EAI_AGAIN", "EAI_FAIL", "DNSException"]),
 ]);
 
 /** A certificate that nobody vouches for or that is another's, and what speaks no TLS: OpenSSL's and Node's codes. */
 const TLS = /^(?:ERR_(?:SSL|TLS)_|CERT_|SELF_SIGNED_|DEPTH_ZERO_|UNABLE_TO_(?:GET|VERIFY)_|UNKNOWN_CERT|EPROTO$)/;
+
+/** Something came, and was no HTTP, or packed as nothing is: codes of Node's parser, of `fetch` and of zlib. */
+const NO_ANSWER = /^(?:HPE_|UND_ERR_(?:HEADERS_OVERFLOW|RES_|INVALID_RETURN)|Z_|ERR_(?:HTTP|STREAM_PREMATURE))/;
 
 function named(reason: Reason, codes: readonly string[]): [string, Reason][] {
   return codes.map((code) => [code, reason]);

@@ -56,6 +56,11 @@ export function troubleOf(error: unknown, server: Server): Trouble {
           "for a certificate of your own, name its file in NODE_EXTRA_CA_CERTS where Cline starts; " +
           "for a server without https, let PALINODE_API_URL begin with http:",
       };
+    case "unreachable":
+      return {
+        what: `no whole answer came from ${server.apiUrl}: the connection broke, or a proxy did not let it through`,
+        mend: `try again; look at the server's log, and at HTTPS_PROXY and NO_PROXY. ${capitalized(SEE_DOCTOR)}`,
+      };
     case "timeout":
       return { what: `${at} does not answer in time`, mend: `its embedder may be loading; ${SEE_DOCTOR}` };
     case "unauthorized":
@@ -65,7 +70,7 @@ export function troubleOf(error: unknown, server: Server): Trouble {
     case "rate-limited":
       return { what: `${at} wants quiet (rate limit)`, mend: "try again in a minute" };
     default:
-      return refusal(at, error);
+      return refusal(at, server.apiUrl, error);
   }
 }
 
@@ -86,13 +91,17 @@ function policyOf(error: unknown): string {
 }
 
 /** An answer that is none, or that takes no exception to who asks but to what is asked. */
-function refusal(at: string, error: unknown): Trouble {
+function refusal(at: string, apiUrl: string, error: unknown): Trouble {
   const { status, serverWords } = error instanceof PalinodeError ? error : {};
   const http = status === undefined ? "" : ` (HTTP ${status})`;
   if (status === 413) return { what: `${at} takes no text of that size`, mend: "" };
   if (status === 503) {
     const mend = `get its model with: ${PULL_MODEL}. Without one it can still search: ${START_LEXICAL}`;
     return { what: `${at} has no working embedder`, mend };
+  }
+  if (status === 502 || status === 504) {
+    const mend = "start palinode-api behind it, or look at the address that it passes requests to";
+    return { what: `a gateway at ${apiUrl} gets no answer from the server behind it${http}`, mend };
   }
   if (status === 400 || status === 422)
     return { what: `${at} refused it${serverWords === undefined ? http : `: ${safeLine(serverWords)}`}`, mend: "" };
@@ -107,6 +116,7 @@ export function adviceFor(reason: Reason): string {
 const ADVICE: Partial<Record<Reason, string>> = {
   refused: "start palinode-api, or set PALINODE_API_URL",
   dns: "look at PALINODE_API_URL",
+  unreachable: "the connection broke; look at the server's log, HTTPS_PROXY and NO_PROXY",
   tls: "look at NODE_EXTRA_CA_CERTS, or at the scheme of PALINODE_API_URL",
   unauthorized: "look at PALINODE_API_TOKEN",
   denied: "the server's policy forbids it",

@@ -7,7 +7,14 @@ import { drainSoon } from "./sender.ts";
 import { isMuted, type Session } from "./session.ts";
 
 /** Reasons that count against the server. */
-const FAILURES: ReadonlySet<Reason | undefined> = new Set(["refused", "dns", "tls", "timeout", "bad-response"]);
+const FAILURES: ReadonlySet<Reason | undefined> = new Set([
+  "refused",
+  "dns",
+  "tls",
+  "timeout",
+  "unreachable",
+  "bad-response",
+]);
 
 /** How one question went. */
 export interface Answer {

@@ -49,6 +49,7 @@ function serverLine(read: ReadConfig, health: Answer<Health>, usual: string, env
   if (error?.code === "refused") return awayLine(what, start, read, env);
   const another = otherThan(apiUrl, source, env);
   if (error?.code === "dns") return failure("server", what, another);
+  if (error?.code === "unreachable") return failure("server", what, another);
   if (error?.code === "tls") return failure("server", `${what}; ${mend}`, editing(userFile(env)));
   const { version, status, trouble } = "value" in health ? health.value : {};
   if (version === undefined) return failure("server", `${what}: that is not palinode-api`, another);

@@ -259,25 +259,22 @@ test("https to a port that speaks none is told as that, and so is a certificate 
     );
 });
 
-test("a reset, a cut body and a server that speaks no HTTP are no timeouts", async (t) => {
-  const wires: ((socket: Socket) => void)[] = [
-    (socket) => void socket.once("data", () => socket.resetAndDestroy()),
-    (socket) => void socket.once("data", () => socket.end()),
-    (socket) => void socket.once("data", () => socket.end("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n[1,2")),
-    (socket) =>
-      void socket.once("data", () => socket.end("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\n[1,2")),
-    (socket) => void socket.once("data", () => socket.end("220 smtp ready\r\n")),
-    (socket) =>
-      void socket.once("data", () =>
-        socket.end("HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 2\r\n\r\n[]"),
-      ),
-    (socket) => void socket.once("data", () => socket.end(`HTTP/1.1 200 OK\r\nx: ${"y".repeat(100_000)}\r\n\r\n[]`)),
+test("a connection that breaks ahead of a whole answer is told apart from an answer that is none", async (t) => {
+  const ok = "HTTP/1.1 200 OK\r\n";
+  const wires: [string, (socket: Socket) => void][] = [
+    ["unreachable", (socket) => socket.resetAndDestroy()],
+    ["unreachable", (socket) => socket.end()],
+    ["unreachable", (socket) => socket.end(`${ok}content-length: 100\r\n\r\n[1,2`)],
+    ["unreachable", (socket) => socket.end(`${ok}transfer-encoding: chunked\r\n\r\n5\r\n[1,2`)],
+    ["bad-response", (socket) => socket.end("220 smtp ready\r\n")],
+    ["bad-response", (socket) => socket.end(`${ok}content-encoding: gzip\r\ncontent-length: 2\r\n\r\n[]`)],
+    ["bad-response", (socket) => socket.end(`${ok}x: ${"y".repeat(100_000)}\r\n\r\n[]`)],
   ];
-  for (const wire of wires) {
-    const server = createTcpServer((socket) => wire(socket.on("error", () => undefined)));
+  for (const [index, [code, wire]] of wires.entries()) {
+    const server = createTcpServer((socket) => socket.on("error", () => undefined).once("data", () => wire(socket)));
     const port = await listen(t, server);
     const error = await failureOf(clientFor(`http://127.0.0.1:${port}`, { token: TOKEN }).post("/search", {}));
-    assert.ok(["bad-response", "refused"].includes(error.code), error.message);
+    assert.equal(error.code, code, `${index}: ${error.message}`);
     assertDiscreet(error);
   }
 });
@@ -444,7 +441,13 @@ test("behind a proxy only the server's own words count as its refusal", async (t
   const refused = new Error("Request was cancelled.", {
     cause: new DOMException("Proxy response (403) !== 200", "AbortError"),
   });
-  assert.equal(reasonOf(new TypeError("fetch failed", { cause: refused })), "bad-response");
+  assert.equal(reasonOf(new TypeError("fetch failed", { cause: refused })), "unreachable");
+  // Who did not listen, or was not found, may have been the proxy; what nobody foresaw is no answer either.
+  for (const code of ["ECONNREFUSED", "ENOTFOUND", "ESOMETHING"]) {
+    const cause = Object.assign(new Error("x"), { code });
+    t.mock.method(globalThis, "fetch", async () => Promise.reject(new TypeError("fetch failed", { cause })));
+    assert.equal((await failureOf(client.get("/list", {}))).code, "unreachable", code);
+  }
 });
 
 test("a request to a public address goes without the token", async (t) => {

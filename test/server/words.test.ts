@@ -18,6 +18,16 @@ test("each trouble says what is wrong and then what mends it", () => {
     [failed("dns"), `${AT} cannot be found: there is no host localhost. Check PALINODE_API_URL`],
     [failed("timeout"), `${AT} does not answer in time. Its embedder may be loading; see: node palinode.js doctor`],
     [
+      failed("unreachable"),
+      "No whole answer came from http://localhost:6340: the connection broke, or a proxy did not let it through. " +
+        "Try again; look at the server's log, and at HTTPS_PROXY and NO_PROXY. See: node palinode.js doctor",
+    ],
+    [
+      failed("bad-response", 502),
+      "A gateway at http://localhost:6340 gets no answer from the server behind it (HTTP 502). " +
+        "Start palinode-api behind it, or look at the address that it passes requests to",
+    ],
+    [
       failed("unauthorized", 401),
       `${AT} refused the token. Put the right one as "token" into your settings file, or into PALINODE_API_TOKEN; ` +
         "node palinode.js doctor names the file",
