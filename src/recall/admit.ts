@@ -135,7 +135,7 @@ function put(ledger: Ledger, { kind, title, memories, maxChars }: Part, occasion
   const entries = memories.map((memory) => memory.entry);
   const block = renderBlock(title, entries, room, { namesTools: config.tools });
   if (block === undefined) return { ledger, shown: [], chars: 0, leftOut: memories };
-  const kept = memories.slice(0, block.shown);
+  const kept = memories.filter((_, index) => block.kept.includes(index));
   const content = {
     kind,
     atEnd: occasion.isLate,
@@ -148,7 +148,7 @@ function put(ledger: Ledger, { kind, title, memories, maxChars }: Part, occasion
     ledger: [...ledger, createEntry(occasion.prompt, content, about)],
     shown: kept.map(({ path, score, entry }) => ({ kind, path, score, chars: entry.lines.join("\n").length })),
     chars: block.text.length,
-    leftOut: memories.slice(block.shown),
+    leftOut: memories.filter((memory) => !kept.includes(memory)),
   };
 }
 

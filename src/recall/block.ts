@@ -35,14 +35,15 @@ export interface Entry {
 /** A finished block. */
 export interface Block {
   readonly text: string;
-  /** How many of the entries are in it, the last one perhaps cut. */
+  /** How many of the entries are in it, and which, by their place; the last one perhaps cut. */
   readonly shown: number;
+  readonly kept: readonly number[];
   readonly leftOut: number;
 }
 
 /**
  * Returns a block of at most `maxChars`, everything included, or undefined when there is nothing to show or no room for
- * the least of it. Entries are dropped from the end, and a cut is marked. Tools are named where the agent has them.
+ * the least of it. What fits is taken in order of rank, and a cut is marked. Tools are named where the agent has them.
  */
 export function renderBlock(
   title: string,
@@ -54,22 +55,24 @@ export function renderBlock(
   const tail = `\n</${FENCE}>`;
   const room = maxChars - head.length - tail.length;
   let body = "";
-  let shown = 0;
+  const kept: number[] = [];
   let heading: string | undefined;
   for (const [index, entry] of entries.entries()) {
     const opening = entry.heading === undefined || entry.heading === heading ? "" : `\n${entry.heading}`;
-    // What is left out later has to be said: room for that is kept unless this is the last entry.
-    const reserve = index === entries.length - 1 ? 0 : leftOutLine(entries.length).length;
+    // What is left out has to be said: room for that is kept unless this is the last entry and none was.
+    const isAll = kept.length === entries.length - 1;
+    const reserve = isAll ? 0 : leftOutLine(entries.length).length;
     const part = fit(entry, room - body.length - opening.length - reserve, index === 0);
-    if (part === undefined) break;
+    if (part === undefined) continue;
     body += opening + part.text;
     heading = entry.heading;
-    shown += 1;
+    kept.push(index);
     if (part.isCut) break;
   }
-  if (shown === 0) return undefined;
-  const leftOut = entries.length - shown;
-  return { text: head + body + (leftOut > 0 ? leftOutLine(leftOut) : "") + tail, shown, leftOut };
+  if (kept.length === 0) return undefined;
+  const leftOut = entries.length - kept.length;
+  const text = head + body + (leftOut > 0 ? leftOutLine(leftOut) : "") + tail;
+  return { text, shown: kept.length, kept, leftOut };
 }
 
 /** Returns the block of what a session laid down, left open and edited, or undefined: see `renderBlock`. */

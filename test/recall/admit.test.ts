@@ -171,6 +171,23 @@ test("triggers that find no room wait for the next block, hits and resolutions d
   assert.deepEqual([second.shown.map(({ path }) => path), second.carried], [["t/two.md"], []]);
 });
 
+test("a hit that does not fit leaves its place to the next, and is not taken for seen", () => {
+  const config = { ...CONFIG, recallMaxChars: 420 };
+  const told = admit(
+    NOTHING,
+    [finding("search", hit("one"), hit("two", "two ".repeat(99)), hit("three"))],
+    occasion(),
+    config,
+  );
+  assert.deepEqual(
+    told.shown.map(({ path }) => path),
+    ["m/one.md", "m/three.md"],
+  );
+  assert.equal(told.leftOut, 1);
+  assert.ok(!visibleIn(told.ledger).keys.has(`hit ${"two ".repeat(99)}`));
+  assert.equal(visibleIn(told.ledger).keys.size, 2);
+});
+
 test("a trigger whose text is in view is mentioned, and counts as no hit", () => {
   const first = admit(NOTHING, [finding("triggers", trigger("a"))], occasion(), CONFIG);
   const second = admit(first, [finding("triggers", trigger("a")), finding("search", hit("b"))], occasion(), {

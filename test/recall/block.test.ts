@@ -71,6 +71,20 @@ test("what is left out is counted", () => {
   assert.equal(block.text.match(/- \[a\.md\]/g)!.length, block.shown);
 });
 
+test("a small entry behind one that does not fit is shown, in its place", () => {
+  const entries = [
+    hit("first"),
+    hit("large ".repeat(100)),
+    hit("small"),
+    trigger("b.md", "z".repeat(900)),
+    hit("last"),
+  ];
+  const { text, kept, shown, leftOut } = renderBlock(RECALL_TITLE, entries, 420)!;
+  assert.deepEqual([kept, shown, leftOut], [[0, 2, 4], 3, 2]);
+  assert.match(text, /first\n.*small\n.*last\n.*2 more left out\n<\/palinode-memory>$/);
+  assert.ok(text.length <= 420);
+});
+
 test("an entry that came cut already does not end the block", () => {
   const cutTrigger = trigger("a.md", "body", CUT_MARK);
   const block = renderBlock(
