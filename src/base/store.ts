@@ -24,8 +24,15 @@ export interface State {
   list(folder: string): string[];
   /** Returns when the file was last written, in epoch milliseconds, or undefined. */
   writtenAt(name: string): number | undefined;
-  /** Removes the oldest files of a folder beyond `maxFiles` or `maxAgeMs`. Does not block. */
-  prune(folder: string, limits: { maxFiles: number; maxAgeMs: number }, now: number): Promise<void>;
+  /** Removes the oldest files of a folder beyond `maxFiles`, or `maxAgeMs` where they `mayGo`. Does not block. */
+  prune(folder: string, limits: PruneLimits, now: number): Promise<void>;
+}
+
+interface PruneLimits {
+  readonly maxFiles: number;
+  readonly maxAgeMs: number;
+  /** Whether one may go for its age alone. @default each may */
+  readonly mayGo?: (name: string) => boolean;
 }
 
 /** Keeps nothing: for `PALINODE_CLINE_PERSIST=0`. */
@@ -118,7 +125,7 @@ const removeFile = promisify(rm);
 
 async function prune(
   folder: string,
-  { maxFiles, maxAgeMs }: { maxFiles: number; maxAgeMs: number },
+  { maxFiles, maxAgeMs, mayGo = () => true }: PruneLimits,
   now: number,
 ): Promise<void> {
   const names = await readFolder(folder);
@@ -129,7 +136,7 @@ async function prune(
     if (!entry?.isDirectory()) files.push({ name, at: entry?.mtimeMs ?? 0 });
   }
   files.sort((a, b) => b.at - a.at);
-  const old = files.filter((file, index) => index >= maxFiles || now - file.at > maxAgeMs);
+  const old = files.filter((file, index) => index >= maxFiles || (now - file.at > maxAgeMs && mayGo(file.name)));
   for (const file of old) await removeFile(join(folder, file.name), { force: true }).catch(() => undefined);
 }
 

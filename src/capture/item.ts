@@ -12,6 +12,8 @@ export interface Item {
   /** Whose tail it is: the session's, or one conversation's of several. */
   readonly tail: string;
   readonly prompts: number;
+  /** What tells the prompts that it covers from all others; none in what 0.1.0 left. */
+  readonly keys?: readonly string[];
   readonly createdAt: number;
   /** The process that wrote it. */
   readonly pid: number;
@@ -19,12 +21,15 @@ export interface Item {
   readonly refusals: number;
   /** When it may have reached the server without our knowing; absent when it never did. */
   readonly unknownSince?: number;
+  /** Whether the server has answered to that: then it is not at work on it any more. */
+  readonly isAnswered?: boolean;
   readonly reason?: Reason;
 }
 
 /** Returns the capture in a file, or undefined where it is none: what was changed on disk is not what was captured. */
 export function readItem(raw: unknown): Item | undefined {
-  const { sessionId, tail, prompts, createdAt, pid, body, refusals, unknownSince } = asRecord(raw);
+  const { sessionId, tail, prompts, keys, createdAt, pid, body, refusals, unknownSince, isAnswered, reason } =
+    asRecord(raw);
   const [id, summary] = [asText(sessionId), asText(asRecord(body).summary)];
   if (summary === undefined || summary.length > MAX_SUMMARY_CHARS || !summary.isWellFormed()) return undefined;
   if (id === undefined || typeof prompts !== "number" || !isTime(createdAt) || typeof pid !== "number")
@@ -37,7 +42,9 @@ export function readItem(raw: unknown): Item | undefined {
     pid,
     body: asRecord(body),
     refusals: typeof refusals === "number" ? refusals : 0,
-    ...(isTime(unknownSince) ? { unknownSince } : {}),
+    ...(Array.isArray(keys) ? { keys: keys.flatMap((key) => asText(key) ?? []) } : {}),
+    ...(isTime(unknownSince) ? { unknownSince, isAnswered: isAnswered === true } : {}),
+    ...(typeof reason === "string" ? { reason: reason as Reason } : {}),
   };
 }
 

@@ -17,7 +17,7 @@ export async function lookUp(
   sentAt: number,
   limits: Limits,
 ): Promise<{ isStored: boolean; reason?: Reason }> {
-  for (const date of datesAround(sentAt, limits.timeoutMs)) {
+  for (const date of datesAround(sentAt)) {
     for (const file of filesOfSessionEnd(date, item.body)) {
       try {
         if (holdsEntry(await readMemory(client, file, limits), item)) return { isStored: true };
@@ -55,8 +55,9 @@ function wordsOf(text: string): string[] {
   return text.match(/\p{L}{3,}/gu) ?? [];
 }
 
-/** A post may have arrived just before or after midnight (UTC, as the server counts). */
-function datesAround(sentAt: number, timeoutMs: number): Set<string> {
-  const times = [sentAt - timeoutMs, sentAt, sentAt + timeoutMs];
-  return new Set(times.map((at) => new Date(at).toISOString().slice(0, 10)));
+const DAY_MS = 24 * 3600_000;
+
+/** The server counts days in UTC, by a clock that may differ from this machine's. */
+function datesAround(sentAt: number): string[] {
+  return [0, -DAY_MS, DAY_MS].map((ms) => new Date(sentAt + ms).toISOString().slice(0, 10));
 }

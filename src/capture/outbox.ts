@@ -1,37 +1,39 @@
 // Captures on their way to the server. Each is a file before it is sent and is removed when the server has it, so that
 // a process may end at any moment. `tails/` holds what a running session would still say; `queue/` what is to be sent.
+// One sender at a time works on it, whatever process; how one capture is sent is the work of `deliver`.
 import { isAlive } from "../base/process.ts";
 import type { State } from "../base/store.ts";
-import { type Client, PalinodeError, type Reason, reasonOf, recordSession } from "../server/index.ts";
-import { holderOf, isLost, takeClaim, unclaimed, whileHolding } from "./claim.ts";
+import type { Reason } from "../server/index.ts";
+import { holderOf, inTurn, isHeld, isOthersTurn, takeClaim, whileHolding } from "./claim.ts";
+import { deliver, giveBack, mayBeUnderWay, post, type Sender } from "./deliver.ts";
 import { type Item, queueName, readItem, tailName } from "./item.ts";
-import { lookUp } from "./lookup.ts";
 
-/** A slow server may store a session after that all the same: it is looked up before it is sent again. */
-const POST_TIMEOUT_MS = 5000;
 /** A tail that nobody touched for so long has no owner, even where its process lives on. */
 const TAIL_IDLE_MS = 30 * 60_000;
 const MAX_AGE_MS = 7 * 24 * 3600_000;
 const MAX_FILES = 200;
-const MAX_REFUSALS = 2;
-
-const NEVER_ARRIVED: readonly Reason[] = ["refused", "dns", "tls", "unauthorized", "denied", "rate-limited", "paused"];
+/** What was never tried is kept as long as there is room for it. */
+const MAX_WAITING = 1000;
+/** Another sender is waited for so often, at random times lest two keep meeting: six seconds on average. */
+const MAX_WAITS = 40;
+const LEAST_WAIT_MS = 50;
+const WAIT_SPREAD_MS = 200;
 
 /** What one capture may bring upon itself: the next may fare better. */
 const MAY_BE_ITS_OWN: readonly Reason[] = ["bad-response", "unreachable"];
+/** With these the server never heard of it. */
+const UNTRIED: readonly (Reason | undefined)[] = [
+  undefined,
+  "paused",
+  "denied",
+  "unauthorized",
+  "refused",
+  "dns",
+  "tls",
+];
 
-/** What an outbox needs to know of its session. */
-export interface Sender {
-  readonly state: State;
-  readonly client: Client;
-  readonly now: () => number;
-  /** Undefined when the server allows capture now. */
-  readonly refusal: () => Promise<Reason | undefined>;
-  /** Hears that a session's first `prompts` prompts are on their way: should it go on, it must not say them again. */
-  readonly onCovered: (sessionId: string, prompts: number) => void;
-  /** Ends what is under way. */
-  readonly signal?: AbortSignal;
-}
+/** What became of a capture: stored, left on disk for whoever comes next, or not taken for a reason. */
+export type Fate = "sent" | "left" | Reason;
 
 /** Leaves what a conversation would say now on disk, as unsent. Returns false where nothing is kept. */
 export function keepTail({ state }: Sender, item: Item): boolean {
@@ -43,105 +45,111 @@ export function dropTail({ state }: Sender, tail: string): void {
   state.remove(tailName(tail));
 }
 
-/** Returns how many prompts a session's tail covers, which is sent when the session is over; 0 where it left none. */
-export function promptsLeft(state: State, tail: string): number {
-  return readItem(state.read(tailName(tail)))?.prompts ?? 0;
+/** Returns what a session left, which is sent when the session is over; undefined where it left nothing. */
+export function tailLeft(state: State, tail: string): Item | undefined {
+  return readItem(state.read(tailName(tail)));
 }
 
-/** Keeps the folders of waiting and refused captures within bounds, whatever the server does. Does not block. */
+/**
+ * Keeps the folders of waiting and refused captures within bounds, whatever the server does. What it never heard of is
+ * not old. Does not block.
+ */
 export async function tidy(state: State, now: number): Promise<void> {
-  for (const folder of ["queue", "refused", "tails"])
-    await state.prune(folder, { maxFiles: MAX_FILES, maxAgeMs: MAX_AGE_MS }, now);
+  await state.prune("refused", { maxFiles: MAX_FILES, maxAgeMs: MAX_AGE_MS }, now);
+  for (const folder of ["queue", "tails"]) {
+    const mayGo = (file: string): boolean => {
+      const item = readItem(state.read(`${folder}/${file}`));
+      return item === undefined || !UNTRIED.includes(item.reason);
+    };
+    await state.prune(folder, { maxFiles: MAX_WAITING, maxAgeMs: MAX_AGE_MS, mayGo }, now);
+  }
 }
 
-/** Sends a session's capture: as the file that `keepTail` left, or directly where nothing is kept. Never rejects. */
-export async function sendCapture(sender: Sender, item: Item, isKept: boolean): Promise<Reason | undefined> {
-  if (!isKept) return (await post(sender, item)).reason;
+/**
+ * Sends a session's capture: as the file that `keepTail` left, or directly where nothing is kept. `onQueued` hears when
+ * it is sure to arrive. Never rejects.
+ */
+export async function sendCapture(sender: Sender, item: Item, isKept: boolean, onQueued: () => void): Promise<Fate> {
   const { state } = sender;
-  const claim = takeClaim(state, tailName(item.tail), queueName(item));
-  // Another process of this session was faster with the same file: it sends it.
-  return claim === undefined ? undefined : whileHolding(state, claim, () => send(sender, claim, item));
+  const name = queueName(item);
+  if (isKept && !state.rename(tailName(item.tail), name)) {
+    // Another process took it, and sends it; or the disk does not let go of it, and it stays what it was.
+    if (state.writtenAt(tailName(item.tail)) === undefined) onQueued();
+    return "left";
+  }
+  if (isKept) {
+    onQueued();
+    return inTurn(() => sendQueued(sender, name));
+  }
+  const { reason } = await inTurn(() => post(sender, item));
+  if (reason !== undefined) return reason;
+  // An older one may lie there still, from before the disk was full.
+  dropTail(sender, item.tail);
+  onQueued();
+  return "sent";
+}
+
+/** Sends what was just put into the queue, once no other sender is at work. */
+async function sendQueued(sender: Sender, name: string): Promise<Fate> {
+  const { state, signal } = sender;
+  for (let waits = 0; waits <= MAX_WAITS && signal?.aborted !== true; waits += 1) {
+    if (waits > 0) await aMoment();
+    const claim = takeClaim(state, name, name);
+    if (claim === undefined) return "left";
+    const fate = await sendClaimed(sender, claim, undefined);
+    if (fate !== "left") return fate;
+  }
+  return "left";
+}
+
+function aMoment(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, LEAST_WAIT_MS + Math.random() * WAIT_SPREAD_MS).unref());
+}
+
+/**
+ * Sends a claimed capture, or gives the claim up while another sender is at work. Of two that claim at the same time at
+ * least one sees the other: a claim stands before its holder looks for others'.
+ */
+async function sendClaimed(sender: Sender, claim: string, lostAt: number | undefined): Promise<Fate> {
+  const { state } = sender;
+  return whileHolding(state, claim, async () => {
+    if (!isOthersTurn(state)) return (await deliver(sender, claim, lostAt)) ?? "sent";
+    giveBack(sender, claim, lostAt);
+    return "left";
+  });
 }
 
 /**
  * Sends what earlier sessions could not: oldest first, once each, until the server fails. Sessions whose owner is gone
- * speak through their tails. Returns whether another copy of the plugin had the next one under way. Never rejects.
+ * speak through their tails. Returns whether something has to wait a moment: for another sender, or for a server that
+ * may still be at work on it. Never rejects.
  */
 export async function drain(sender: Sender, ownSessionId: string): Promise<boolean> {
   const { state, now } = sender;
   adoptTails(sender, ownSessionId);
   for (const file of state.list("queue")) {
-    const holder = holderOf(file);
-    if (holder?.isThisCopy || (holder === undefined && !file.endsWith(".json"))) continue;
-    const heardAt = holder && state.writtenAt(`queue/${file}`);
-    // Nothing overtakes what another copy has under way.
-    if (holder !== undefined && !isLost(holder, heardAt)) return true;
-    const claim = takeClaim(state, `queue/${file}`, `queue/${holder?.file ?? file}`);
-    if (claim === undefined) continue;
-    const reason = await whileHolding(state, claim, () => deliver(sender, claim, heardAt));
+    const fate = await inTurn(() => sendWaiting(sender, file));
+    if (fate === "left") return true;
+    if (fate === undefined || fate === "sent") continue;
     // What is denied to one project may be allowed to the next.
-    if (reason === "denied" && (await sender.refusal()) === undefined) continue;
-    if (reason !== undefined && !MAY_BE_ITS_OWN.includes(reason)) return false;
+    if (fate === "denied" && (await sender.refusal()) === undefined) continue;
+    if (!MAY_BE_ITS_OWN.includes(fate)) return false;
   }
   await tidy(state, now());
   return false;
 }
 
-/** `lostAt`: when whoever had it under way was last heard of. */
-async function deliver(sender: Sender, claim: string, lostAt: number | undefined): Promise<Reason | undefined> {
-  const { state, client } = sender;
-  const item = readItem(state.read(claim));
-  if (item === undefined) {
-    state.rename(claim, `${unclaimed(claim)}.bad`);
-    return undefined;
-  }
-  const sentAt = item.unknownSince ?? lostAt;
-  if (sentAt === undefined) return send(sender, claim, item);
-  const { isStored, reason } = await lookUp(client, item, sentAt, limitsOf(sender));
-  if (isStored) {
-    state.remove(claim);
-    return undefined;
-  }
-  if (reason === undefined) return send(sender, claim, item);
-  release(sender, claim, { ...item, unknownSince: sentAt, reason });
-  return reason;
-}
-
-async function send(sender: Sender, claim: string, item: Item): Promise<Reason | undefined> {
-  const startedAt = sender.now();
-  const { reason, status } = await post(sender, item);
-  if (reason === undefined) {
-    sender.state.remove(claim);
-    return undefined;
-  }
-  const isRefused = status === 400 || status === 413 || status === 422;
-  const mayHaveArrived = !isRefused && !NEVER_ARRIVED.includes(reason);
-  const { unknownSince: _, ...unsent } = item;
-  release(sender, claim, {
-    ...unsent,
-    reason,
-    refusals: item.refusals + (isRefused ? 1 : 0),
-    ...(mayHaveArrived ? { unknownSince: startedAt } : {}),
-  });
-  return reason;
-}
-
-async function post(sender: Sender, item: Item): Promise<{ reason?: Reason; status?: number | undefined }> {
-  try {
-    const refusal = await sender.refusal();
-    if (refusal !== undefined) return { reason: refusal };
-    await recordSession(sender.client, item.body, limitsOf(sender));
-    return {};
-  } catch (error) {
-    return { reason: reasonOf(error), status: error instanceof PalinodeError ? error.status : undefined };
-  }
-}
-
-/** Gives a capture back to the queue, or sets it aside when the server refuses it for what it says. */
-function release({ state }: Sender, claim: string, item: Item): void {
-  state.write(claim, item);
-  const name = unclaimed(claim);
-  state.rename(claim, item.refusals >= MAX_REFUSALS ? name.replace(/^queue\//, "refused/") : name);
+/** Sends one file of the queue; undefined where it is none, or gone, or under way in this copy of the plugin. */
+async function sendWaiting(sender: Sender, file: string): Promise<Fate | undefined> {
+  const { state, now } = sender;
+  const holder = holderOf(file);
+  if (holder === undefined && !file.endsWith(".json")) return undefined;
+  if (isHeld(state, file)) return holder?.isThisCopy ? undefined : "left";
+  const lostAt = holder && state.writtenAt(`queue/${file}`);
+  const { unknownSince = lostAt, isAnswered = false } = readItem(state.read(`queue/${file}`)) ?? {};
+  if (unknownSince !== undefined && !isAnswered && mayBeUnderWay(unknownSince, now())) return "left";
+  const claim = takeClaim(state, `queue/${file}`, `queue/${holder?.file ?? file}`);
+  return claim === undefined ? undefined : sendClaimed(sender, claim, lostAt);
 }
 
 /** Moves the tails of sessions that are over into the queue. */
@@ -152,10 +160,6 @@ function adoptTails(sender: Sender, ownSessionId: string): void {
     const touchedAt = state.writtenAt(name) ?? now();
     const item = name === tailName(ownSessionId) ? undefined : readItem(state.read(name));
     const isOver = item !== undefined && (!isAlive(item.pid) || now() - touchedAt > TAIL_IDLE_MS);
-    if (isOver && state.rename(name, queueName(item))) sender.onCovered(item.sessionId, item.prompts);
+    if (isOver && state.rename(name, queueName(item))) sender.onCovered(item);
   }
-}
-
-function limitsOf({ signal }: Sender) {
-  return { timeoutMs: POST_TIMEOUT_MS, ...(signal === undefined ? {} : { signal }) };
 }

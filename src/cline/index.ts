@@ -34,6 +34,7 @@ export {
   fingerprint,
   INJECTED_KIND,
   isPrompt,
+  keysOfPrompts,
   newestPrompt,
   newestPromptKeys,
   type Prompt,

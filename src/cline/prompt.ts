@@ -81,6 +81,19 @@ export function promptsOf(transcript: readonly Message[]): Message[] {
   return transcript.filter(isPrompt);
 }
 
+/** Returns the key of each prompt of a transcript, oldest first, as `promptKey` has it; in one pass. */
+export function keysOfPrompts(transcript: readonly Message[]): string[] {
+  const counts = new Map<string, number>();
+  return promptsOf(transcript).map((message) => {
+    const { id, metadata } = asRecord(message);
+    if (asText(id) !== undefined && asRecord(metadata).kind !== "compaction") return promptKey([message], 0);
+    const print = fingerprint(message);
+    const ordinal = counts.get(print) ?? 0;
+    counts.set(print, ordinal + 1);
+    return digestOf(`content ${print} ${ordinal}`);
+  });
+}
+
 /** Returns the keys of all prompts of a transcript that have an id. */
 export function promptKeys(transcript: readonly Message[]): Set<string> {
   return new Set(

@@ -4,6 +4,7 @@ import { randomUUID } from "node:crypto";
 import { stripVTControlCharacters } from "node:util";
 import { safeLine, stripOurBlocks } from "../base/markup.ts";
 import { clean, clip } from "../base/text.ts";
+import { inTurn } from "../capture/index.ts";
 import { BY_HAND_TIMEOUT_MS, type Memory, type Search, searchByHand } from "../recall/index.ts";
 import {
   createTrigger,
@@ -117,7 +118,8 @@ export async function endSession(
   });
   if (body.summary === "") throw new MemoryError("There is nothing to record.");
   await inWords(session, async () => {
-    const isReceived = await recordSession(session.client, body, { timeoutMs: SAVE_TIMEOUT_MS });
+    // Posts that overlap lose entries of the day's notes.
+    const isReceived = await inTurn(() => recordSession(session.client, body, { timeoutMs: SAVE_TIMEOUT_MS }));
     // What answers there is not Palinode, which no error tells of.
     if (!isReceived) throw new MemoryError(explain(undefined, session));
   });

@@ -84,11 +84,11 @@ export function sessionEndBody(session: SessionEnd): SessionEndBody {
 
 /**
  * Stores a session's end; a second time, it is stored twice (palinode-api.md, 3.4). Returns whether the answer is a
- * receipt: something else may be at this address.
+ * receipt, which names the day's notes: something else may be at this address (palinode-api.md, 2.9).
  */
 export async function recordSession(client: Client, body: SessionEndBody, limits?: Limits): Promise<boolean> {
   const receipt = await client.post(SESSION_END, body, limits);
-  return typeof receipt === "object" && receipt !== null;
+  return asText(asRecord(receipt).daily_file) !== undefined;
 }
 
 /**

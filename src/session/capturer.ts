@@ -1,16 +1,27 @@
 // The half of a conversation that is captured: what no capture covers yet is left on disk at each run's end, and is
 // sent when it is due. A run's end goes transcript → summary → outbox.
 import { within } from "../base/time.ts";
-import { captureOf, dropTail, type Item, isDue, keepTail, savedByAgent, sendCapture } from "../capture/index.ts";
-import { type Message, newestPromptKeys, promptKey, withoutTurns } from "../cline/index.ts";
-import { type Reason, sessionEndBody } from "../server/index.ts";
+import {
+  captureOf,
+  dropTail,
+  type Fate,
+  type Item,
+  isDue,
+  keepTail,
+  savedByAgent,
+  sendCapture,
+} from "../capture/index.ts";
+import { keysOfPrompts, type Message, newestPromptKeys, promptKey, withoutTurns } from "../cline/index.ts";
+import { sessionEndBody } from "../server/index.ts";
 import { noteNews } from "./news.ts";
-import { capturedOnDisk, type SessionRecord } from "./record.ts";
+import { coveredOnDisk, type SessionRecord } from "./record.ts";
 import { drainSoon, senderOf } from "./sender.ts";
 import { isMuted, type Session } from "./session.ts";
 
 /** In a host that lives on, what a session left unsaid goes out after so long a rest. */
 const REST_MS = 10 * 60_000;
+/** Of one capture; more prompts than any host shows again after an undo. */
+const MAX_KEYS = 500;
 
 /** The conversation, as far as capturing it needs. */
 interface Subject {
@@ -87,11 +98,12 @@ export class Capturer {
     const { session, record, id, isOwner, save } = this.#subject;
     const sessionId = session.id ?? id;
     const tail = isOwner ? sessionId : `${sessionId}-${id}`;
-    if (isOwner) record.captured = Math.max(record.captured, capturedOnDisk(session.state, sessionId));
+    const keys = keysOfPrompts(transcript);
+    this.#countCovered(keys);
     const recalled = record.ledger.map(({ text }) => text);
     const capture = captureOf(transcript, { recalled, captured: record.captured });
     if (savedByAgent(transcript, record.captured)) {
-      record.captured = capture.prompts;
+      cover(record, { prompts: capture.prompts, keys });
       dropTail(senderOf(session), tail);
       save();
     }
@@ -103,12 +115,25 @@ export class Capturer {
       sessionId,
       tail,
       prompts: capture.prompts,
+      keys: keys.slice(-MAX_KEYS),
       createdAt: session.now(),
       pid: process.pid,
       body,
       refusals: 0,
     };
     keepTail(senderOf(session), this.#tail);
+  }
+
+  /** After an undo fewer are covered than were: those up to the last one that a capture told of. */
+  #countCovered(keys: readonly string[]): void {
+    const { session, record, id, isOwner } = this.#subject;
+    if (isOwner) {
+      const { captured, capturedKeys } = coveredOnDisk(session.state, session.id ?? id);
+      record.captured = Math.max(record.captured, captured);
+      record.capturedKeys = [...new Set([...record.capturedKeys, ...capturedKeys])];
+    }
+    const covered = new Set(record.capturedKeys);
+    if (covered.size > 0) record.captured = keys.findLastIndex((key) => covered.has(key)) + 1;
   }
 
   #capture(tail: Item, trigger: "run_end" | "session_end"): Promise<void> {
@@ -123,30 +148,36 @@ export class Capturer {
     const { session, record, save } = this.#subject;
     const started = session.now();
     const sender = senderOf(session);
-    // Once it is in a file it will arrive, so it counts as captured now; the record must not lag behind the queue.
     const isKept = keepTail(sender, item);
-    if (isKept) this.#covered(item);
-    const reason = await sendCapture(sender, item, isKept);
-    if (reason === undefined && !isKept) this.#covered(item);
+    // Once it is in the queue it will arrive, so it counts as captured then; the record must not lag behind.
+    const fate = await sendCapture(sender, item, isKept, () => this.#covered(item));
+    const reason = fate === "sent" || fate === "left" ? undefined : fate;
     if (reason === "unauthorized") session.stopped.capture = reason;
     // What waits for the server's policy to change goes with the next prompt that it answers.
     if (reason === "denied") session.drainedAt = -Infinity;
-    if (reason === undefined) drainSoon(session, item.sessionId);
+    if (fate === "sent") drainSoon(session, item.sessionId);
     const [at, ms] = [session.now(), session.now() - started];
-    noteNews(record, "capture", reason, { at, ms, isAsked: reason !== "paused" });
+    if (fate !== "left") noteNews(record, "capture", reason, { at, ms, isAsked: reason !== "paused" });
     save();
-    session.log(`${outcomeText(item, isKept, reason)}, ${ms} ms`);
+    session.log(`${outcomeText(item, isKept, fate)}, ${ms} ms`);
   }
 
   #covered(item: Item): void {
     const { record, save } = this.#subject;
-    record.captured = Math.max(record.captured, item.prompts);
-    if (this.#tail !== undefined && this.#tail.prompts <= item.prompts) this.#tail = undefined;
+    cover(record, item);
+    const keys = new Set(item.keys);
+    if (this.#tail?.keys?.every((key) => keys.has(key))) this.#tail = undefined;
     save();
   }
 }
 
-function outcomeText({ prompts }: Item, isKept: boolean, reason: Reason | undefined): string {
-  if (reason === undefined) return `captured ${prompts} prompts`;
-  return isKept ? `capture queued (${reason})` : `capture not sent (${reason})`;
+function cover(record: SessionRecord, { prompts, keys = [] }: Pick<Item, "prompts" | "keys">): void {
+  record.captured = Math.max(record.captured, prompts);
+  record.capturedKeys = [...new Set([...record.capturedKeys, ...keys])];
+}
+
+function outcomeText({ prompts }: Item, isKept: boolean, fate: Fate): string {
+  if (fate === "sent") return `captured ${prompts} prompts`;
+  if (fate === "left") return "capture left on disk";
+  return isKept ? `capture queued (${fate})` : `capture not sent (${fate})`;
 }

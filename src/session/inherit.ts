@@ -1,7 +1,7 @@
 // A session that goes on with another's messages under an id of its own: `/fork`, `/undo`, or a host that lost its hub.
 // No hook and no setup names the other one, but the messages keep their ids. Source: the real CLI 3.0.65.
-import { promptsLeft } from "../capture/index.ts";
-import { listRecords, loadRecord, type SessionRecord } from "./record.ts";
+import { tailLeft } from "../capture/index.ts";
+import { type Covered, listRecords, loadRecord, type SessionRecord } from "./record.ts";
 import type { Session } from "./session.ts";
 
 /** The other session ran just before: it is among the newest. */
@@ -19,12 +19,14 @@ export function inherit({ id, record, state, cwd }: Session, keys: ReadonlySet<s
     const other = loadRecord(state, otherId, cwd);
     const shared = [...keys].filter((key) => other.asked.includes(key) && !other.muted.includes(key)).length;
     if (shared === 0) continue;
-    takeOver(record, other, Math.min(shared, Math.max(other.captured, promptsLeft(state, otherId))));
+    const left = tailLeft(state, otherId);
+    const captured = Math.min(shared, Math.max(other.captured, left?.prompts ?? 0));
+    takeOver(record, other, { captured, capturedKeys: [...other.capturedKeys, ...(left?.keys ?? [])] });
     return;
   }
 }
 
-function takeOver(record: SessionRecord, other: SessionRecord, captured: number): void {
+function takeOver(record: SessionRecord, other: SessionRecord, covered: Covered): void {
   const { isPrimed, asked, ledger, carried, repaired, muted } = other;
-  Object.assign(record, { isPrimed, asked, ledger, carried, repaired, muted, captured });
+  Object.assign(record, { isPrimed, asked, ledger, carried, repaired, muted, ...covered });
 }

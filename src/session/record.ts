@@ -28,8 +28,9 @@ export interface SessionRecord {
   isPrimed: boolean;
   asked: string[];
   ledger: Ledger;
-  /** Prompts that a capture covers. */
+  /** How many prompts a capture covers, and which: after an undo a count alone does not say. */
   captured: number;
+  capturedKeys: string[];
   channels: Record<string, ChannelNews>;
   /** Memories that found no room. */
   leftOut: number;
@@ -54,6 +55,7 @@ export function newRecord(cwd: string | undefined): SessionRecord {
     asked: [],
     ledger: [],
     captured: 0,
+    capturedKeys: [],
     channels: {},
     leftOut: 0,
     carried: [],
@@ -75,6 +77,7 @@ export function loadRecord(state: State, sessionId: string | undefined, cwd: str
     asked: listOf(raw.asked, readText).slice(-MAX_ASKED),
     ledger: [...new Map(listOf(raw.ledger, readEntry).map((entry) => [entry.id, entry])).values()],
     captured: readCount(raw.captured),
+    capturedKeys: listOf(raw.capturedKeys, readText).slice(-MAX_ASKED),
     channels: Object.fromEntries(Object.entries(asRecord(raw.channels)).flatMap(readNews)),
     leftOut: readCount(raw.leftOut),
     carried: listOf(raw.carried, readCarried),
@@ -111,7 +114,8 @@ export function latestSession(state: State, cwd: string | undefined): LatestSess
 /** Writes the record: one small file, replaced as a whole. */
 export function saveRecord(state: State, sessionId: string | undefined, record: SessionRecord): void {
   if (sessionId === undefined) return;
-  for (const list of [record.asked, record.repaired, record.muted]) list.splice(0, list.length - MAX_ASKED);
+  for (const list of [record.asked, record.repaired, record.muted, record.capturedKeys])
+    list.splice(0, list.length - MAX_ASKED);
   const name = recordName(sessionId);
   if (state.write(name, { version: 1, ...record })) return;
   // What is only told, or can be derived, must not keep the rest from being written.
@@ -119,16 +123,23 @@ export function saveRecord(state: State, sessionId: string | undefined, record: 
   state.write(name, { version: 1, ...record, ledger, accounts: [], carried: [], problems: [] });
 }
 
-/** Returns how many prompts the record on disk calls captured: another session may have sent what this one left. */
-export function capturedOnDisk(state: State, sessionId: string): number {
-  return readCount(asRecord(state.read(recordName(sessionId))).captured);
+/** What captures cover of a session. */
+export type Covered = Pick<SessionRecord, "captured" | "capturedKeys">;
+
+/** Returns what the record on disk calls captured: another session may have sent what this one left. */
+export function coveredOnDisk(state: State, sessionId: string): Covered {
+  const { captured, capturedKeys } = asRecord(state.read(recordName(sessionId)));
+  return { captured: readCount(captured), capturedKeys: listOf(capturedKeys, readText) };
 }
 
-/** Notes in a session's record that its first `prompts` prompts are captured. */
-export function coverInRecord(state: State, sessionId: string, prompts: number): void {
-  const record = asRecord(state.read(recordName(sessionId)));
-  if (readCount(record.captured) >= prompts) return;
-  state.write(recordName(sessionId), { version: 1, ...record, captured: prompts });
+/** Notes in a session's record what a capture covers. */
+export function coverInRecord(state: State, sessionId: string, prompts: number, keys: readonly string[]): void {
+  const raw = asRecord(state.read(recordName(sessionId)));
+  const covered = listOf(raw.capturedKeys, readText);
+  if (readCount(raw.captured) >= prompts && keys.every((key) => covered.includes(key))) return;
+  const captured = Math.max(readCount(raw.captured), prompts);
+  const capturedKeys = [...new Set([...covered, ...keys])].slice(-MAX_ASKED);
+  state.write(recordName(sessionId), { version: 1, ...raw, captured, capturedKeys });
 }
 
 function recordName(sessionId: string): string {

@@ -14,7 +14,7 @@ export function senderOf(session: Session, signal?: AbortSignal): Sender {
     state,
     client,
     now,
-    onCovered: (sessionId, prompts) => coverInRecord(state, sessionId, prompts),
+    onCovered: ({ sessionId, prompts, keys = [] }) => coverInRecord(state, sessionId, prompts, keys),
     refusal: async () =>
       session.stopped.capture ?? (session.breaker.isPaused() ? "paused" : await session.refusalOf("capture")),
     ...(signal === undefined ? {} : { signal }),

@@ -24,5 +24,7 @@ test("a folder keeps its newest files, as many and as long as it may, whatever l
   assert.deepEqual(state.list("queue"), ["1.json", "2.json", "3.json", "4.json", "5.json"]);
   await state.prune("queue", { maxFiles: 3, maxAgeMs: 5.5 * DAY_MS }, now);
   assert.deepEqual(state.list("queue"), ["1.json", "2.json", "3.json"]);
+  await state.prune("queue", { maxFiles: 3, maxAgeMs: DAY_MS / 2, mayGo: (name) => name === "2.json" }, now);
+  assert.deepEqual(state.list("queue"), ["1.json", "3.json"]);
   await state.prune("missing", { maxFiles: 3, maxAgeMs: 5.5 * DAY_MS }, now);
 });

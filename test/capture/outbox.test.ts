@@ -277,7 +277,7 @@ for (const json of [null, {}, [], { detail: "x" }, { content: "another file" }])
     const scene = await openScene(t);
     const queue = join(scene.stateDir, "queue");
     mkdirSync(queue, { recursive: true });
-    writeFileSync(join(queue, "1-lost.json"), itemText({ unknownSince: Date.now() }));
+    writeFileSync(join(queue, "1-lost.json"), itemText({ unknownSince: Date.now() - 10_000 }));
     scene.server.fault("/read", { json }, 1);
     await oneMorePrompt(scene, laterSession(scene, "1796000001011_x"));
     await until("it was looked up", () => scene.server.calls("/read").length > 0);
@@ -463,7 +463,7 @@ test("a capture is taken for stored only by an entry of its own session that say
   }
 });
 
-test("what may have arrived about midnight is looked up under both days", async () => {
+test("what may have arrived is looked up under the days around, whatever the server's clock and zone", async () => {
   const files: string[] = [];
   const client: Client = {
     get: async (_, { file_path: file = "" }) => {
@@ -478,20 +478,82 @@ test("what may have arrived about midnight is looked up under both days", async 
     files.length = 0;
     assert.deepEqual(await lookUp(client, item, Date.parse(at), { timeoutMs: 5000 }), { isStored: false });
     assert.deepEqual(
-      files.filter((file) => file.startsWith("daily/")),
-      ["daily/2026-02-28.md", "daily/2026-03-01.md"],
+      files.filter((file) => file.startsWith("daily/")).sort(),
+      [-1, 0, 1].map((day) => `daily/${new Date(Date.parse(at) + day * 86_400_000).toISOString().slice(0, 10)}.md`),
     );
   }
 });
+
+test("copies of the plugin in several processes send one after the other, each capture once", async (t) => {
+  const scene = await openScene(t);
+  const queue = join(scene.stateDir, "queue");
+  mkdirSync(queue, { recursive: true });
+  for (let index = 0; index < 6; index += 1)
+    writeFileSync(join(queue, `${1000 + index}-x.json`), itemText({ sessionId: `waiting-${index}` }));
+  scene.server.fault("/session-end", { delayMs: 200 });
+  const own = [1, 2, 3].map(async (index) => {
+    const host = laterSession(scene, `179600000700${index}_own`);
+    const chat = createChat({ conversationId: `conv_own_${index}` });
+    for (const words of PROMPTS.slice(0, 3)) {
+      chat.say(`${words} (${index})`);
+      await scene.model(chat, host);
+      chat.answer("Done");
+      await scene.finish(chat, host);
+    }
+  });
+  await Promise.all(own);
+  // What had to wait for another copy goes with the next prompt; here nobody waits a minute for that.
+  for (let round = 0; round < 3 && scene.server.sessions.length < 9; round += 1) {
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    await oneMorePrompt(scene, laterSession(scene, `179600000800${round}_late`));
+  }
+  await until("all arrived", () => scene.server.sessions.length === 9 && queued(scene).length === 0);
+  assert.equal(scene.server.mostAtOnce("/session-end"), 1);
+  assert.equal(new Set(scene.server.sessions.map((body) => body.session_id)).size, 9);
+});
+
+test("what is said after an undo is captured, and what was told before is not told again", async (t) => {
+  for (const withIds of [true, false]) {
+    const scene = await openScene(t, { onDispose: true });
+    const chat = createChat({ withIds });
+    const turn = async (words: string): Promise<void> => {
+      chat.say(words);
+      await scene.model(chat);
+      chat.answer(`Done: ${words}`);
+      await scene.finish(chat);
+    };
+    for (const words of PROMPTS.slice(0, 6)) await turn(words);
+    assert.equal(scene.server.sessions.length, 2);
+    // Back to the second prompt's answer.
+    chat.messages.splice(4);
+    await turn("Use the heliotrope theme for the login page");
+    await turn("And the indigo one on phones");
+    await scene.host.dispose();
+    assert.equal(scene.server.sessions.length, 3, `ids: ${withIds}`);
+    const last = String(scene.server.sessions[2]?.summary);
+    assert.match(last, /heliotrope[\s\S]*indigo/);
+    assert.doesNotMatch(last, /And on the phone|fix it, please/);
+  }
+});
+
+for (const json of ["ok", [], {}, { status: "ok" }]) {
+  test(`an answer without a receipt, ${JSON.stringify(json)}, is not taken for one`, async (t) => {
+    const scene = await openScene(t);
+    scene.server.fault("/session-end", { json }, 1);
+    await work(scene, PROMPTS.slice(0, 3));
+    await until("it waits", () => queued(scene).some((name) => name.endsWith(".json")));
+    assert.doesNotMatch(JSON.stringify(scene.host.logs), /captured 3 prompts/);
+  });
+}
 
 test("the queue keeps to its bounds while the server is away", async (t) => {
   const scene = await openScene(t);
   const queue = join(scene.stateDir, "queue");
   mkdirSync(queue, { recursive: true });
-  for (let index = 0; index < 260; index += 1) writeFileSync(join(queue, `${1000 + index}-x.json`), itemText());
+  for (let index = 0; index < 1060; index += 1) writeFileSync(join(queue, `${1000 + index}-x.json`), itemText());
   await scene.server.close();
   await work(scene, PROMPTS.slice(0, 3));
-  await until("200 are left", () => queued(scene).length <= 201);
+  await until("1,000 are left", () => queued(scene).length <= 1001);
 });
 
 test("the server names a capture's file as the look-up expects", async (t) => {

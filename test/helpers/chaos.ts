@@ -184,9 +184,9 @@ export function checkServer(server: Palinode, forbidden: readonly string[], from
   assert.deepEqual(captured.toSorted(), [...new Set(captured)].sort(), "a capture twice");
 }
 
-/** Names one capture: its session and how many prompts it covers. */
+/** Names one capture: its session and what it says. After an undo there may be two of so many prompts. */
 export function captureKey(body: Record<string, unknown>): string {
-  return `${String(body.session_id)} ${/^Cline session, (\d+) prompt/.exec(String(body.summary))?.[1]}`;
+  return `${String(body.session_id)} ${String(body.summary)}`;
 }
 
 /** Returns the files of the state folder as text by name; every one is whole and private. */

@@ -48,6 +48,8 @@ export type Palinode = {
   readonly requests: PalinodeRequest[];
   /** The requests for one path. */
   calls(path: string): PalinodeRequest[];
+  /** How many requests for one path were under way at the same time, at most. */
+  mostAtOnce(path: string): number;
   /** Whole file texts by path. Set, edit and delete freely: nothing is cached. */
   readonly memories: Map<string, string>;
   /** Adds or replaces memories. */
@@ -76,10 +78,18 @@ export async function startPalinode(options: PalinodeOptions = {}): Promise<Pali
   const requests: PalinodeRequest[] = [];
   const faults = createFaults();
   const timers = new Set<NodeJS.Timeout>();
+  const underWay = new Map<string, number>();
+  const most = new Map<string, number>();
+  const count = (path: string, by: number): void => {
+    underWay.set(path, (underWay.get(path) ?? 0) + by);
+    most.set(path, Math.max(most.get(path) ?? 0, underWay.get(path) ?? 0));
+  };
   const server = createServer(async (request, response) => {
     const read = await readCall(request);
     if (!read) return;
     requests.push(read.call);
+    count(read.call.path, 1);
+    response.once("close", () => count(read.call.path, -1));
     const fault = faults.take(read.call.path);
     const limits = { token: options.token, isTooLarge: read.isTooLarge };
     respond(response, doesWork(fault) ? answerTo(store, read.call, limits) : NO_WORK, fault, timers);
@@ -91,6 +101,7 @@ export async function startPalinode(options: PalinodeOptions = {}): Promise<Pali
     url: `http://127.0.0.1:${port}`,
     requests,
     calls: (path) => requests.filter((request) => request.path === path),
+    mostAtOnce: (path) => most.get(path) ?? 0,
     memories,
     remember: (...added) => remember(store, added),
     triggers,
