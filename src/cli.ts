@@ -1,6 +1,7 @@
 // The file as a command line: `node palinode.js VERB`. What a wrong call is told, and what help says, in 80 columns.
 import { parseArgs } from "node:util";
 import { type Command, plainText, type Shell, UsageError } from "./base/shell.ts";
+import { holding } from "./base/time.ts";
 import { HOMEPAGE, VERSION } from "./base/version.ts";
 import { DEFAULT_API_URL, settingRows } from "./settings/index.ts";
 import { SESSION_VERBS, VERBS } from "./verbs.ts";
@@ -18,7 +19,7 @@ export async function runCli(args: readonly string[], shell: Shell): Promise<num
     if (command === undefined) throw new UsageError(`unknown ${verb.startsWith("-") ? "option" : "command"} "${verb}"`);
     const { values, positionals } = readArgs(rest, command);
     if (values.help) return print(shell, verbHelp(verb, command));
-    return await command.run(shell, positionals, values as Record<string, string | boolean>);
+    return await holding(command.run(shell, positionals, values as Record<string, string | boolean>));
   } catch (error) {
     const isWrongUse = error instanceof UsageError;
     shell.err(`palinode: ${error instanceof Error ? plainText(error.message) : "failed"}\n`);

@@ -41,3 +41,15 @@ export async function within<T>(work: Promise<T>, ms: number): Promise<T | undef
     clearTimeout(timer);
   }
 }
+
+/** Returns what `work` resolves to, and keeps the process alive the while: a request to the server does not. */
+export async function holding<T>(work: Promise<T> | T): Promise<T> {
+  const timer = setInterval(() => undefined, LONGEST_TIMER_MS);
+  try {
+    return await work;
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+const LONGEST_TIMER_MS = 2 ** 31 - 1;

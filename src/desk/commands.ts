@@ -2,6 +2,7 @@
 // They work from the state folder, the latest session of this workspace, and the server.
 import { type Command, plainText, printJson, type Shell, UsageError, type Values } from "../base/shell.ts";
 import { clip, oneLine } from "../base/text.ts";
+import { holding } from "../base/time.ts";
 import { readSetupContext } from "../cline/index.ts";
 import { MemoryError } from "../server/index.ts";
 import { createSession, newSurroundings, type Session } from "../session/index.ts";
@@ -99,7 +100,7 @@ export async function slashCommand(
   const verb = verbCalled(verbs, name);
   if (verb === undefined) return slashHelp(verbs);
   try {
-    return plainText((await verb.answer(openDesk(), words.trim(), {})).text);
+    return plainText((await holding(verb.answer(openDesk(), words.trim(), {}))).text);
   } catch (error) {
     return error instanceof MemoryError || error instanceof UsageError
       ? plainText(error.message)

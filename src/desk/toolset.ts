@@ -1,6 +1,7 @@
 // What the agent can do itself: tools, and the rule that says when. What each does is tools.ts; here they are tied to
 // a session, and a tool that fails tells the model why.
 import { asRecord } from "../base/json.ts";
+import { holding } from "../base/time.ts";
 import { explain, MemoryError } from "../server/index.ts";
 import { isMuted, type Session } from "../session/index.ts";
 import { DRAFTS } from "./tools.ts";
@@ -50,7 +51,7 @@ async function guarded(session: Session, work: () => Promise<string>): Promise<s
   const { failures } = session;
   try {
     if (isMuted(session)) throw new MemoryError(PAUSED);
-    const answer = await work();
+    const answer = await holding(work());
     failures.inRow = 0;
     return answer;
   } catch (error) {

@@ -1,5 +1,5 @@
-// The one caller of `fetch`, and of what stands in for it where no proxy may see a request. Every way in which a server
-// can fail is one error with a reason code; bodies are handed on as `unknown`, and `routes` reads them.
+// The one caller of `requestDirectly`, and of `fetch` where a proxy is to be asked. Every way in which a server can
+// fail is one error with a reason code; bodies are handed on as `unknown`, and `routes` reads them.
 import { isIP } from "node:net";
 import type { Config } from "../settings/index.ts";
 import { type Answer, type Init, namesProxy, requestDirectly } from "./direct.ts";
@@ -59,7 +59,7 @@ export function createClient(config: ClientConfig, { onRateLimited, readToken }:
     const method = body === undefined ? "GET" : "POST";
     const init = { method, headers, signal, ...(body === undefined ? {} : { body }) };
     const hasProxy = namesProxy();
-    const ask = hasProxy && !isPublic ? requestDirectly : fetched;
+    const ask = hasProxy && isPublic ? fetched : requestDirectly;
     try {
       const answer = await ask(`${config.apiUrl}${route}${search}`, init);
       return await readAnswer(route, answer, token, hasProxy && isPublic).catch((error: unknown) => {

@@ -1,5 +1,6 @@
-// A network without sockets: `fetch` is replaced, every request is kept, and what comes back is the test's to decide.
-// Ten thousand cases over real sockets would take an hour, and to a public address none may go.
+// A network without sockets: `node:http` and `fetch` are replaced, every request is kept, and what comes back is the
+// test's to decide. Ten thousand cases over real sockets would take an hour, and to a public address none may go.
+import { replaceRequests } from "../helpers/requests.ts";
 import type { Call } from "../palinode/store.ts";
 
 export type Request = Call & { readonly url: URL };
@@ -15,11 +16,11 @@ export interface Network {
   forget(): void;
   /** Throws what `answer` threw. */
   check(): void;
-  /** Gives `fetch` back. */
+  /** Gives the real ones back. */
   close(): void;
 }
 
-/** Takes `fetch` over. Requests end when their signal says so, as real ones do. */
+/** Takes the network over. Requests end when their signal says so, as real ones do. */
 export function openNetwork(): Network {
   const realFetch = globalThis.fetch;
   const requests: Request[] = [];
@@ -41,6 +42,7 @@ export function openNetwork(): Network {
     },
     close: () => {
       globalThis.fetch = realFetch;
+      giveBack();
     },
   };
   globalThis.fetch = async (input, init = {}) => {
@@ -53,6 +55,7 @@ export function openNetwork(): Network {
     );
     return Promise.race([answerTo(request), ended]);
   };
+  const giveBack = replaceRequests(globalThis.fetch);
   return network;
 }
 

@@ -8,7 +8,7 @@ import { installRuntimes, type Runtime } from "./parts.ts";
 
 declare const REPOSITORY: string;
 
-const SUITE = ["helpers/worker-host", "recordings", "server/proxy", "session/session"];
+const SUITE = ["helpers/worker-host", "life", "recordings", "server/proxy", "session/session"];
 const LIMIT_MS = 240_000;
 
 type Run = { code: number | null; signal: NodeJS.Signals | null; output: string };

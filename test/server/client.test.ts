@@ -7,6 +7,7 @@ import test, { type TestContext } from "node:test";
 import { gzipSync } from "node:zlib";
 import { type Client, createClient, mayCarryToken, mayUseProxy } from "../../src/server/client.ts";
 import { PalinodeError, reasonOf } from "../../src/server/failure.ts";
+import { replaceRequests } from "../helpers/requests.ts";
 
 const TOKEN = "s3cret-token-value";
 /** In what the server sends back, and in no message of an error. */
@@ -451,15 +452,13 @@ test("behind a proxy only the server's own words count as its refusal", async (t
 });
 
 test("a request to a public address goes without the token", async (t) => {
-  // Where a proxy is named, plain http goes without `fetch`, which is looked at here.
-  const { HTTP_PROXY } = process.env;
-  delete process.env.HTTP_PROXY;
-  t.after(() => void (HTTP_PROXY !== undefined && Object.assign(process.env, { HTTP_PROXY })));
   const sent: Headers[] = [];
-  t.mock.method(globalThis, "fetch", async (_: unknown, init: RequestInit) => {
+  const answer = async (_: unknown, init: RequestInit = {}) => {
     sent.push(new Headers(init.headers));
     return new Response("[]");
-  });
+  };
+  t.mock.method(globalThis, "fetch", answer);
+  t.after(replaceRequests(answer));
   await clientFor("http://memory.example", { token: TOKEN }).get("/list", {});
   await clientFor("https://memory.example", { token: TOKEN }).get("/list", {});
   await clientFor("https://memory.example").get("/list", {});

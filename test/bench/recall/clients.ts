@@ -1,6 +1,8 @@
 // Who asks: the plugin as it is shipped, and two plain searches to hold it against. A prompt is the newest message of a
 // fresh session each time.
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
+import http from "node:http";
+import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -128,15 +130,17 @@ function shownOf(rows: readonly PlainRow[]): Shown {
 
 /** Runs the work and counts what it asks of the server about the prompt; the policy is asked once a session. */
 async function counted<T>(url: string, work: () => Promise<T>): Promise<{ result: T; requests: number }> {
-  const plain = globalThis.fetch;
+  const plain = http.request;
   let requests = 0;
-  globalThis.fetch = (input, init) => {
-    if (String(input).startsWith(url) && !String(input).endsWith("/controls/check")) requests += 1;
-    return plain(input, init);
-  };
+  http.request = ((...given: Parameters<typeof plain>) => {
+    if (String(given[0]).startsWith(url) && !String(given[0]).endsWith("/controls/check")) requests += 1;
+    return plain(...given);
+  }) as typeof plain;
+  syncBuiltinESMExports();
   try {
     return { result: await work(), requests };
   } finally {
-    globalThis.fetch = plain;
+    http.request = plain;
+    syncBuiltinESMExports();
   }
 }
