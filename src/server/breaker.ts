@@ -11,8 +11,8 @@ const FILE = "server.json";
 /** A server has one entry for itself and one for each channel. */
 const MAX_ENTRIES = 32;
 
-/** How one round of questions went. */
-export type Outcome = "answered" | "failed" | "unknown";
+/** How one round of questions went; `late`: it failed in that nothing came before the deadline. */
+export type Outcome = "answered" | "failed" | "late" | "unknown";
 
 /** The health of one server, or of one channel of it, as prompts have found it. */
 export class Breaker {
@@ -22,6 +22,7 @@ export class Breaker {
   /** Until when the server asked for quiet: an answer on another route does not end that. */
   #limitedUntil = 0;
   #isProbing = false;
+  #isSlow = false;
   readonly #state: State;
   readonly #server: string;
   readonly #now: () => number;
@@ -33,6 +34,7 @@ export class Breaker {
     const kept = asRecord(asRecord(state.read(FILE))[server]);
     this.#failures = whole(kept.failures);
     this.#pauseMs = Math.min(whole(kept.pauseMs), LONGEST_PAUSE_MS);
+    this.#isSlow = kept.isSlow === true;
     // A clock that was set back must not make a pause longer than any pause is.
     this.#pausedUntil = Math.min(whole(kept.pausedUntil), now() + LONGEST_PAUSE_MS);
     this.#limitedUntil = Math.min(whole(kept.limitedUntil), now() + LONGEST_PAUSE_MS);
@@ -58,12 +60,19 @@ export class Breaker {
     return restMs > 0 && restMs <= LONGEST_PAUSE_MS;
   }
 
+  /** Whether the last word was a missed deadline: then it is waited for less, until it answers in time again. */
+  get isSlow(): boolean {
+    return this.#isSlow;
+  }
+
   /** Takes in how a round went; a missed deadline is a failure. */
   finish(outcome: Outcome): void {
     this.#isProbing = false;
     if (outcome === "unknown") return;
+    if (outcome === "late") this.#isSlow = true;
     if (outcome === "answered") {
-      if (this.#failures === 0 && this.#pauseMs === 0) return;
+      if (this.#failures === 0 && this.#pauseMs === 0 && !this.#isSlow) return;
+      this.#isSlow = false;
       this.#failures = 0;
       this.#pauseMs = 0;
       this.#pausedUntil = 0;
@@ -96,6 +105,7 @@ export class Breaker {
       pauseMs: this.#pauseMs,
       pausedUntil: this.#pausedUntil,
       limitedUntil: this.#limitedUntil,
+      isSlow: this.#isSlow,
     };
     this.#state.write(FILE, { ...others, [this.#server]: own });
   }

@@ -6,15 +6,10 @@ import type { Outcome, Reason } from "../server/index.ts";
 import { drainSoon } from "./sender.ts";
 import { isMuted, type Session } from "./session.ts";
 
-/** Reasons that count against the server. */
-const FAILURES: ReadonlySet<Reason | undefined> = new Set([
-  "refused",
-  "dns",
-  "tls",
-  "timeout",
-  "unreachable",
-  "bad-response",
-]);
+/** Reasons that count against the server, beside a missed deadline. */
+const FAILURES: ReadonlySet<Reason | undefined> = new Set(["refused", "dns", "tls", "unreachable", "bad-response"]);
+/** What missed its deadline is waited for so long, until it answers in time again. */
+const SLOW_WAIT_MS = 500;
 
 /** How one question went. */
 export interface Answer {
@@ -38,6 +33,8 @@ interface Asked {
   readonly channel: Channel;
   readonly isAsked: boolean;
   readonly answer: Promise<Finding>;
+  /** Whether it is waited for less. */
+  readonly isSlow: boolean;
 }
 
 /**
@@ -56,12 +53,15 @@ export async function askRound(
   const startedAt = session.now();
   const asked = granted(session, questions).map((question): Asked => {
     const { channel } = question;
-    if (isQuestion(question)) return { channel, isAsked: true, answer: how.ask(question) };
-    return { channel, isAsked: false, answer: Promise.resolve({ channel, memories: [], reason: question.reason }) };
+    const isSlow = session.breaker.isSlow || session.channelBreaker(channel).isSlow;
+    if (isQuestion(question)) return { channel, isAsked: true, answer: how.ask(question), isSlow };
+    const answer = Promise.resolve({ channel, memories: [], reason: question.reason });
+    return { channel, isAsked: false, answer, isSlow: false };
   });
+  const restMs = Math.max(0, how.deadline - Date.now());
   const answers = await Promise.all(
-    asked.map(async ({ channel, isAsked, answer }): Promise<Answer> => {
-      const finding = await within(answer, Math.max(0, how.deadline - Date.now()));
+    asked.map(async ({ channel, isAsked, answer, isSlow }): Promise<Answer> => {
+      const finding = await within(answer, isSlow ? Math.min(SLOW_WAIT_MS, restMs) : restMs);
       return { channel, isAsked, finding, ms: session.now() - startedAt };
     }),
   );
@@ -70,8 +70,17 @@ export async function askRound(
     how.sessionId,
     answers.filter(({ isAsked }) => isAsked),
   );
-  const late = asked.filter((_, index) => answers[index]?.finding === undefined).map(({ answer }) => answer);
-  return { answers, late, ms: session.now() - startedAt };
+  const late = asked.filter((_, index) => answers[index]?.finding === undefined);
+  for (const each of late) if (each.isSlow) void clearIfInTime(session, each, how.deadline);
+  return { answers, late: late.map(({ answer }) => answer), ms: session.now() - startedAt };
+}
+
+/** What was waited for less, and comes before the whole deadline, has answered in time all the same. */
+async function clearIfInTime(session: Session, { channel, answer }: Asked, deadline: number): Promise<void> {
+  const finding = await answer.catch(() => undefined);
+  if (finding === undefined || !isAnswer(finding) || Date.now() > deadline) return;
+  session.breaker.finish("answered");
+  session.channelBreaker(channel).finish("answered");
 }
 
 /** Returns whether the server answered, with memories or without. */
@@ -104,16 +113,16 @@ function judge(session: Session, sessionId: string, answers: readonly Answer[]):
   // A failed command's search has less time than a prompt's: that it was slow says nothing of the server.
   const isShort = answers.every(({ channel }) => channel === "repair");
   const outcomes = answers.map(({ channel, finding }) => ({ channel, outcome: outcomeOf(finding) }));
-  const hasFailed = !isShort && outcomes.some(({ outcome }) => outcome === "failed");
+  const worst = (["late", "failed"] as const).find((each) => outcomes.some(({ outcome }) => outcome === each));
   if (isAnswered) session.breaker.finish("answered");
-  else session.breaker.finish(hasFailed ? "failed" : "unknown");
+  else session.breaker.finish((!isShort && worst) || "unknown");
   for (const { channel, outcome } of outcomes)
     session.channelBreaker(channel).finish(isAnswered || isShort ? outcome : "unknown");
   if (isAnswered) drainSoon(session, sessionId);
 }
 
 function outcomeOf(finding: Finding | undefined): Outcome {
-  if (finding === undefined) return "failed";
+  if (finding === undefined || finding.reason === "timeout") return "late";
   if (isAnswer(finding)) return "answered";
   return FAILURES.has(finding.reason) ? "failed" : "unknown";
 }
