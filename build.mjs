@@ -116,14 +116,19 @@ async function bundle() {
 }
 
 /**
- * Has esbuild keep what opens a file: it keeps what looks like a licence. The other comments are for whoever changes the
- * code, and are read where it is changed.
+ * Has esbuild keep the first sentence of each file: it keeps what looks like a licence. The other comments are for
+ * whoever changes the code, and are read where it is changed.
  */
 function keepComments({ onLoad }) {
   onLoad({ filter: /\/src\/.*\.ts$/ }, ({ path }) => ({
     loader: "ts",
-    contents: readFileSync(path, "utf8").replace(/^(?:\/\/ .*\n)+/, (head) => head.replace(/^\/\/ /gm, "//! ")),
+    contents: readFileSync(path, "utf8").replace(/^(?:\/\/ .*\n)+/, (head) => `//! ${firstSentence(head)}\n`),
   }));
+}
+
+function firstSentence(head) {
+  const [sentence] = /^.*?[.](?= [A-Z`]|$)/.exec(head.replace(/\n?^\/\/ ?/gm, " ").trim()) ?? [""];
+  return sentence;
 }
 
 function withPlainComments(text) {
