@@ -108,7 +108,10 @@ async function capture(roster: Roster, payload: unknown): Promise<void> {
   if (!call) return;
   const conversation = roster.conversationFor(call);
   if (conversation === undefined) return;
-  await within(conversation.afterRun(call), conversation.session.config.hookDeadlineMs);
+  // What it does on the disk comes first, and counts.
+  const deadline = Date.now() + conversation.session.config.hookDeadlineMs;
+  const captured = conversation.afterRun(call);
+  await within(captured, Math.max(0, deadline - Date.now()));
 }
 
 /** Registers what the host takes; hosts of other versions may lack a kind. */

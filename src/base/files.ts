@@ -1,5 +1,6 @@
 // Files: the one way to read a small one, with suspicion, and the one way to write one, as a whole. The folder of files
 // that the plugin keeps for itself is store.ts.
+import { randomUUID } from "node:crypto";
 import {
   existsSync,
   lstatSync,
@@ -67,13 +68,13 @@ export function entryAt(path: string, { followsLinks = true } = {}): Stats | und
 
 /**
  * Puts `data` at `path` so that a reader sees the old file or the new one, and makes its folder. A link is replaced,
- * not written through. Throws an `Error` with a message for the user; its cause is what the system says.
+ * not written through, and no file that somebody put in the way is: the temporary one has a name that nobody can guess.
+ * Throws an `Error` with a message for the user; its cause is what the system says.
  */
 export function replaceFile(path: string, data: string | Uint8Array, mode: number, folderMode = 0o777): void {
-  const temporary = temporaryFor(path);
+  const temporary = `${path}.${process.pid}-${randomUUID()}.tmp`;
   try {
-    makeFolder(dirname(path), folderMode);
-    writeFileSync(temporary, data, { mode });
+    inFolder(dirname(path), folderMode, () => writeFileSync(temporary, data, { mode, flag: "wx" }));
     renameSync(temporary, path);
   } catch (cause) {
     removeIfThere(temporary);
@@ -82,13 +83,16 @@ export function replaceFile(path: string, data: string | Uint8Array, mode: numbe
   }
 }
 
-/** The process id and a count keep two writers of one name apart; rename makes the last one win as a whole. */
-function temporaryFor(path: string): string {
-  writes += 1;
-  return `${path}.${process.pid}-${writes}-${Math.random().toString(36).slice(2, 8)}.tmp`;
+/** Does the work, and once more after making the folder where that was what it lacked. Throws what the system says. */
+export function inFolder(folder: string, mode: number, work: () => void): void {
+  try {
+    work();
+  } catch (error) {
+    if (codeOf(error) !== "ENOENT" || existsSync(folder)) throw error;
+    makeFolder(folder, mode);
+    work();
+  }
 }
-
-let writes = 0;
 
 function removeIfThere(path: string): void {
   try {

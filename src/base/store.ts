@@ -1,9 +1,9 @@
 // The one writer of state files. Every file is private, is replaced as a whole, and is read with suspicion: what cannot
 // be read is set aside under another name, and the session goes on without it.
-import { readdir, readdirSync, renameSync, rm, rmSync, stat, statSync, utimesSync } from "node:fs";
+import { readdir, readdirSync, renameSync, rm, stat, statSync, unlinkSync, utimesSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { codeOf, makeFolder, readJson, replaceFile } from "./files.ts";
+import { codeOf, inFolder, readJson, replaceFile } from "./files.ts";
 import { digestOf } from "./text.ts";
 
 /** Larger files are not ours. */
@@ -84,15 +84,14 @@ export function openState(folder: string, onTrouble: (what: string) => void = ()
     },
     rename(from, to) {
       try {
-        makeFolder(dirname(path(to)), 0o700);
-        renameSync(path(from), path(to));
+        inFolder(dirname(path(to)), 0o700, () => renameSync(path(from), path(to)));
         return true;
       } catch {
         return false;
       }
     },
     touch: (name) => attempt(() => utimesSync(path(name), new Date(), new Date())),
-    remove: (name) => attempt(() => rmSync(path(name), { force: true })),
+    remove: (name) => attempt(() => unlinkSync(path(name))),
     list: (name) =>
       attempt(() =>
         readdirSync(path(name))

@@ -43,10 +43,12 @@ export function isOthersTurn(state: State): boolean {
   return state.list("queue").some((file) => holderOf(file)?.isThisCopy === false && isHeld(state, file));
 }
 
-/** Takes the file `from` for this copy of the plugin as a claim on `name`; undefined when that cannot be. */
+/**
+ * Takes the file `from`, which was written or touched just now, for this copy of the plugin as a claim on `name`;
+ * undefined when that cannot be.
+ */
 export function takeClaim(state: State, from: string, name: string): string | undefined {
   const claim = `${name}.${process.pid}-${INSTANCE}.claim`;
-  state.touch(from);
   return state.rename(from, claim) ? claim : undefined;
 }
 

@@ -24,10 +24,18 @@ export interface Sender {
   readonly signal?: AbortSignal;
 }
 
-/** Sends a claimed capture, or finds that it is stored; undefined when the server has it. Never rejects. */
-export async function deliver(sender: Sender, claim: string, lostAt: number | undefined): Promise<Reason | undefined> {
+/**
+ * Sends a claimed capture, or finds that it is stored; undefined when the server has it. `known`: what it holds, where
+ * that is known. Never rejects.
+ */
+export async function deliver(
+  sender: Sender,
+  claim: string,
+  lostAt: number | undefined,
+  known?: Item,
+): Promise<Reason | undefined> {
   const { state, client } = sender;
-  const item = readItem(state.read(claim));
+  const item = known ?? readItem(state.read(claim));
   if (item === undefined) {
     state.rename(claim, `${unclaimed(claim)}.bad`);
     return undefined;

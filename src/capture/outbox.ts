@@ -71,16 +71,20 @@ export async function tidy(state: State, now: number): Promise<void> {
  */
 export async function sendCapture(sender: Sender, item: Item, isKept: boolean, onQueued: () => void): Promise<Fate> {
   const { state } = sender;
+  if (!isKept) return sendUnkept(sender, item, onQueued);
   const name = queueName(item);
-  if (isKept && !state.rename(tailName(item.tail), name)) {
-    // Another process took it, and sends it; or the disk does not let go of it, and it stays what it was.
-    if (state.writtenAt(tailName(item.tail)) === undefined) onQueued();
-    return "left";
-  }
-  if (isKept) {
-    onQueued();
-    return inTurn(() => sendQueued(sender, name));
-  }
+  const claim = takeClaim(state, tailName(item.tail), name);
+  // Another process took it, and sends it; or the disk does not let go of it, and it stays what it was.
+  const isTaken = claim !== undefined || state.writtenAt(tailName(item.tail)) === undefined;
+  if (isTaken) onQueued();
+  if (claim === undefined) return "left";
+  return inTurn(async () => {
+    const fate = await sendClaimed(sender, claim, undefined, item);
+    return fate === "left" ? sendQueued(sender, name) : fate;
+  });
+}
+
+async function sendUnkept(sender: Sender, item: Item, onQueued: () => void): Promise<Fate> {
   const { reason } = await inTurn(() => post(sender, item));
   if (reason !== undefined) return reason;
   // An older one may lie there still, from before the disk was full.
@@ -89,11 +93,12 @@ export async function sendCapture(sender: Sender, item: Item, isKept: boolean, o
   return "sent";
 }
 
-/** Sends what was just put into the queue, once no other sender is at work. */
+/** Sends what was given back to the queue, once no other sender is at work. */
 async function sendQueued(sender: Sender, name: string): Promise<Fate> {
   const { state, signal } = sender;
-  for (let waits = 0; waits <= MAX_WAITS && signal?.aborted !== true; waits += 1) {
-    if (waits > 0) await aMoment();
+  for (let waits = 0; waits < MAX_WAITS && signal?.aborted !== true; waits += 1) {
+    await aMoment();
+    state.touch(name);
     const claim = takeClaim(state, name, name);
     if (claim === undefined) return "left";
     const fate = await sendClaimed(sender, claim, undefined);
@@ -110,10 +115,10 @@ function aMoment(): Promise<void> {
  * Sends a claimed capture, or gives the claim up while another sender is at work. Of two that claim at the same time at
  * least one sees the other: a claim stands before its holder looks for others'.
  */
-async function sendClaimed(sender: Sender, claim: string, lostAt: number | undefined): Promise<Fate> {
+async function sendClaimed(sender: Sender, claim: string, lostAt: number | undefined, known?: Item): Promise<Fate> {
   const { state } = sender;
   return whileHolding(state, claim, async () => {
-    if (!isOthersTurn(state)) return (await deliver(sender, claim, lostAt)) ?? "sent";
+    if (!isOthersTurn(state)) return (await deliver(sender, claim, lostAt, known)) ?? "sent";
     giveBack(sender, claim, lostAt);
     return "left";
   });
@@ -148,6 +153,7 @@ async function sendWaiting(sender: Sender, file: string): Promise<Fate | undefin
   const lostAt = holder && state.writtenAt(`queue/${file}`);
   const { unknownSince = lostAt, isAnswered = false } = readItem(state.read(`queue/${file}`)) ?? {};
   if (unknownSince !== undefined && !isAnswered && mayBeUnderWay(unknownSince, now())) return "left";
+  state.touch(`queue/${file}`);
   const claim = takeClaim(state, `queue/${file}`, `queue/${holder?.file ?? file}`);
   return claim === undefined ? undefined : sendClaimed(sender, claim, lostAt);
 }

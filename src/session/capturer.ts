@@ -36,8 +36,9 @@ interface Subject {
 /** Captures one conversation. */
 export class Capturer {
   readonly #subject: Subject;
-  /** What no capture covers yet. */
+  /** What no capture covers yet, and whether it lies on disk. */
   #tail: Item | undefined;
+  #isKept = false;
   #capturing: Promise<void> | undefined;
   #rest: NodeJS.Timeout | undefined;
 
@@ -50,13 +51,14 @@ export class Capturer {
    * takes longer goes on.
    */
   async afterRun(transcript: readonly Message[]): Promise<void> {
-    const { session, record } = this.#subject;
+    const { session } = this.#subject;
+    const deadline = Date.now() + session.config.hookDeadlineMs;
     if (!session.config.capture) return;
     this.#takeIn(this.audible(transcript));
     const tail = this.#tail;
     if (tail === undefined || isMuted(session)) return;
-    if (!isDue(tail.prompts, record.captured, session.config.minMessages)) return this.#sendAfterRest();
-    await within(this.#capture(tail, "run_end"), session.config.hookDeadlineMs);
+    if (tail.body.trigger !== "run_end") return this.#sendAfterRest();
+    await within(this.#capture(tail), Math.max(0, deadline - Date.now()));
   }
 
   /** The conversation goes on: what is unsaid can wait. */
@@ -71,7 +73,7 @@ export class Capturer {
     const deadline = Date.now() + session.config.hookDeadlineMs;
     if (this.#capturing !== undefined) await within(this.#capturing, deadline - Date.now());
     if (this.#tail === undefined || isMuted(session)) return;
-    await within(this.#capture(this.#tail, "session_end"), Math.max(0, deadline - Date.now()));
+    await within(this.#capture(this.#tail), Math.max(0, deadline - Date.now()));
   }
 
   #sendAfterRest(): void {
@@ -79,7 +81,7 @@ export class Capturer {
     this.wake();
     this.#rest = setTimeout(() => {
       if (this.#tail !== undefined && !isMuted(session) && !session.abort.signal.aborted)
-        void this.#capture(this.#tail, "run_end");
+        void this.#capture(this.#tail);
     }, REST_MS).unref();
   }
 
@@ -110,7 +112,8 @@ export class Capturer {
     this.#tail = undefined;
     if (capture.prompts <= record.captured || capture.prompts < session.config.minMessages) return;
     const { project, cwd } = session;
-    const body = sessionEndBody({ ...capture, sessionId, project, cwd, trigger: "session_end", isAutomatic: true });
+    const trigger = isDue(capture.prompts, record.captured, session.config.minMessages) ? "run_end" : "session_end";
+    const body = sessionEndBody({ ...capture, sessionId, project, cwd, trigger, isAutomatic: true });
     this.#tail = {
       sessionId,
       tail,
@@ -121,7 +124,7 @@ export class Capturer {
       body,
       refusals: 0,
     };
-    keepTail(senderOf(session), this.#tail);
+    this.#isKept = keepTail(senderOf(session), this.#tail);
   }
 
   /** After an undo fewer are covered than were: those up to the last one that a capture told of. */
@@ -136,19 +139,18 @@ export class Capturer {
     if (covered.size > 0) record.captured = keys.findLastIndex((key) => covered.has(key)) + 1;
   }
 
-  #capture(tail: Item, trigger: "run_end" | "session_end"): Promise<void> {
+  #capture(tail: Item): Promise<void> {
     // A post that is still under way covers the session: a second one would store it twice.
-    this.#capturing ??= this.#send({ ...tail, body: { ...tail.body, trigger } }).finally(() => {
+    this.#capturing ??= this.#send(tail, this.#isKept).finally(() => {
       this.#capturing = undefined;
     });
     return this.#capturing;
   }
 
-  async #send(item: Item): Promise<void> {
+  async #send(item: Item, isKept: boolean): Promise<void> {
     const { session, record, save } = this.#subject;
     const started = session.now();
     const sender = senderOf(session);
-    const isKept = keepTail(sender, item);
     // Once it is in the queue it will arrive, so it counts as captured then; the record must not lag behind.
     const fate = await sendCapture(sender, item, isKept, () => this.#covered(item));
     const reason = fate === "sent" || fate === "left" ? undefined : fate;

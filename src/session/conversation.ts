@@ -56,6 +56,7 @@ export class Conversation {
 
   /** Returns the request with memory in place, or undefined when there is nothing to add. Back within the deadline. */
   beforeModel({ request = [], transcript }: HookCall): Promise<Message[] | undefined> {
+    this.session.startHook();
     this.#capturer.wake();
     const turn: Turn = { request, transcript, prompt: newestPrompt(transcript) };
     const deadline = Date.now() + this.session.config.hookDeadlineMs;
@@ -66,6 +67,7 @@ export class Conversation {
 
   /** Captures what is due, and leaves the rest on disk. Back within the deadline. */
   afterRun(call: HookCall): Promise<void> {
+    this.session.startHook();
     void pruneState(this.session);
     return this.#capturer.afterRun(call.transcript);
   }

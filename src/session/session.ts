@@ -1,5 +1,6 @@
 // One session of the host: its settings, its server and how that fares, its project, and what is kept of it on disk.
 import { entryAt, realFolder } from "../base/files.ts";
+import { withBudget } from "../base/slow-disk.ts";
 import { noState, openState, type State } from "../base/store.ts";
 import type { SetupContext } from "../cline/index.ts";
 import { type Asker, askDigest, type Channel, type Finding } from "../recall/index.ts";
@@ -47,6 +48,8 @@ export interface Session {
   refusalOf(action: Action): Promise<Reason | undefined>;
   /** Has the server asked anew whether it allows recall, and what it has: a route of it has denied what it allowed. */
   doubtPolicy(): void;
+  /** Gives the disk the time anew that it may cost a hook. */
+  startHook(): void;
   /** Writes one line to the host's log, where there is one. Never throws. */
   log(line: string): void;
 }
@@ -80,7 +83,10 @@ export function createSession(
   const log = createLog(context);
   const cwd = context.cwd === undefined ? workspaceOf(process.cwd()) : realFolder(context.cwd);
   const pauses = openState(config.stateDir, log);
-  const state = config.persist ? pauses : noState;
+  const tellSlow = (ms: number): void =>
+    log(`the disk under ${config.stateDir} took ${Math.round(ms)} ms: this session goes on in memory`);
+  const disk = withBudget(pauses, tellSlow);
+  const state = config.persist ? disk.state : noState;
   const breaker = breakerFor(config, state, surroundings);
   const client = createClient(config, { onRateLimited: (ms) => breaker.limit(ms), readToken });
   const record = loadRecord(state, context.sessionId, cwd);
@@ -109,6 +115,7 @@ export function createSession(
     prefetched: undefined,
     isPruned: false,
     drainedAt: -Infinity,
+    startHook: () => disk.renew(),
     failures: surroundings.failures,
     ...createPolicy(ask, missingRoutes),
   };

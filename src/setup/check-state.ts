@@ -21,11 +21,23 @@ export function checkState({ config, sources }: ReadConfig, env: NodeJS.ProcessE
     if (refusal !== undefined) return warning("state", `${stateDir} cannot be made (${refusal})`, elsewhere);
     return ok("state", `${stateDir} will be made when it is needed`);
   }
+  const startedAt = performance.now();
   const closed = [stateDir, ...foldersIn(stateDir)].find((folder) => refusalIn(folder) !== undefined);
   if (closed !== undefined) return closedLine(closed, elsewhere);
+  const slow = slowLine(stateDir, (performance.now() - startedAt) / (1 + foldersIn(stateDir).length), elsewhere);
+  if (slow !== undefined) return slow;
   const close = `chmod 700 ${quoted(stateDir)}`;
   const isOpen = process.platform !== "win32" && (mode & 0o077) !== 0;
   return isOpen ? warning("state", `others may look into ${stateDir}`, close) : ok("state", `${stateDir} is writable`);
+}
+
+/** To make and remove a folder takes a local disk a few milliseconds. */
+const SLOW_MS = 200;
+
+function slowLine(stateDir: string, ms: number, elsewhere: string): Check | undefined {
+  if (ms < SLOW_MS) return undefined;
+  const message = `the disk under ${stateDir} is slow (${Math.round(ms)} ms to make and remove a folder)`;
+  return warning("state", `${message}: sessions go on in memory, and keep nothing for the next one`, elsewhere);
 }
 
 function otherThan(stateDir: string, env: NodeJS.ProcessEnv): string {

@@ -214,7 +214,7 @@ async function ask(scene: Scene, words: string): Promise<{ blocks: string[]; ms:
   return { blocks, ms, requests: scene.server.requests.length - before };
 }
 
-test("with a hung server one prompt waits for the deadline, two for half a second, none after that or a restart", async (t) => {
+test("a hung server: one prompt waits for the deadline, two half a second, none after that or a restart", async (t) => {
   const scene = await openScene(t, {
     context: { session: { sessionId: "1796000000000_hung" } },
     env: { PALINODE_CLINE_HOOK_DEADLINE_MS: "1000" },
