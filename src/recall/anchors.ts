@@ -1,14 +1,17 @@
 // Finds messages again in later requests, which the host builds anew each time: with other ids, folded into one
 // another, cut off at the front, or without ids at all.
 import { asRecord, asText } from "../base/json.ts";
-import { fingerprint, isPrompt, type Message, type Prompt } from "../cline/index.ts";
+import { fingerprint, isPrompt, type Message, type Prompt, toolResultsOf } from "../cline/index.ts";
 
 /** The message after which an entry stands. */
 export interface Anchor {
   /** Null where the host gives no id, or one that says nothing: compaction reuses ids, or makes new ones each time. */
   readonly id: string | null;
   readonly print: string;
-  /** How many messages with the same content stand before it in the transcript; tells them apart without an id. */
+  /**
+   * How many messages with the same content stand before it in the transcript: tells them apart where there is no id,
+   * or where the host gives it another. Of prompts and results, whose ids stay, it is not counted.
+   */
   readonly ordinal: number;
 }
 
@@ -45,24 +48,31 @@ export function createPlaces({ request, transcript }: Turn) {
     const index = id === null ? undefined : byId.get(id);
     if (index !== undefined && !isFolded(request[index])) return index;
     const alike = inRequest().get(print) ?? [];
-    // A codec may mint new ids for what it wrote itself; a prompt keeps its own, so another one like it is another.
-    if (id !== null) return alike.findLast((at) => !isPrompt(request[at] as Message)) ?? -1;
     // Transcript and request end alike, so what compaction took from the front is counted from the end.
     const total = inTranscript().get(print)?.length ?? ordinal + 1;
-    return alike[alike.length - (total - ordinal)] ?? -1;
+    const at = alike[alike.length - (total - ordinal)];
+    // A codec may mint new ids for what it wrote itself; a prompt keeps its own, so another one like it is another.
+    const isAnother = at !== undefined && id !== null && isPrompt(request[at] as Message);
+    return at === undefined || isAnother ? -1 : at;
   }
 
   function anchorAt(index: number): Anchor {
     const message = request[index] as Message;
     const print = fingerprint(message);
     const id = isFolded(message) ? undefined : asText(asRecord(message).id);
-    if (id !== undefined) return { id, print, ordinal: 0 };
+    if (id !== undefined && (isPrompt(message) || toolResultsOf(message).length > 0)) return { id, print, ordinal: 0 };
     const alike = inRequest().get(print) ?? [];
     const total = inTranscript().get(print)?.length ?? alike.length;
-    return { id: null, print, ordinal: Math.max(0, total - (alike.length - alike.indexOf(index))) };
+    return { id: id ?? null, print, ordinal: Math.max(0, total - (alike.length - alike.indexOf(index))) };
   }
 
-  return { find, anchorAt, has: (id: string) => byId.has(id) };
+  /** Returns an anchor that was found at this place with the id that the host's message there has now. */
+  function renewed(anchor: Anchor, index: number): Anchor {
+    const { id } = asRecord(request[index]);
+    return anchor.id === null || anchor.id === id ? anchor : { ...anchor, id: asText(id) ?? null };
+  }
+
+  return { find, anchorAt, renewed, has: (id: string) => byId.has(id) };
 }
 
 function indexesByPrint(messages: readonly Message[]): Map<string, number[]> {

@@ -135,7 +135,10 @@ function place(
 ): { entry: LedgerEntry; index?: number } | undefined {
   if (places.has(entry.id)) return { entry };
   const index = entry.anchor === null ? -1 : places.find(entry.anchor);
-  if (index !== -1) return { entry, index };
+  if (entry.anchor !== null && index !== -1) {
+    const anchor = places.renewed(entry.anchor, index);
+    return { entry: anchor === entry.anchor ? entry : { ...entry, anchor }, index };
+  }
   const isStanding = entry.kind === "digest" || entry.prompt === turn.prompt?.key;
   if (entry.anchor !== null && !isStanding) return undefined;
   const place = placeFor(entry, turn);

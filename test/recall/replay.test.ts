@@ -235,6 +235,45 @@ test("a host without ids that compacts keeps each block with its own prompt", ()
   ]);
 });
 
+for (const keeps of ["its new ids", "no ids"]) {
+  test(`a late block behind a host message that repeats stays behind its copy, where the host keeps ${keeps}`, () => {
+    let minted = 0;
+    const warning = (id: string): Message => ({
+      id,
+      role: "user",
+      content: "<hook_context>2 warnings</hook_context>",
+      metadata: { userRunSpan: 0, displayRole: "system" },
+    });
+    const mint = (messages: readonly Message[]): Message[] =>
+      messages.map((message) => {
+        minted += 1;
+        return message.role === "user" && message.metadata === undefined ? message : { ...message, id: `new${minted}` };
+      });
+    const player = new Player();
+    let transcript: Message[] = [
+      user("u1", "one"),
+      assistant("a1", "x"),
+      warning("h1"),
+      assistant("a2", "y"),
+      warning("h2"),
+    ];
+    player.send({ transcript: transcript.slice(0, 1) });
+    player.send({ transcript }, "LATE");
+    // A compaction takes the front; from there on the host's own messages have other ids.
+    transcript = mint(transcript);
+    const summary = { id: "s", role: "user", content: "Summary", metadata: { kind: "compaction_summary" } };
+    let before: readonly Message[] | undefined;
+    for (let round = 0; round < 4; round += 1) {
+      const sent = player.send({ transcript, request: [summary, ...transcript.slice(2)] });
+      assert.ok(ours(sent).map(textOf).includes("LATE"));
+      if (before !== undefined) assert.ok(startsWith(sent, before, asContent), `round ${round}`);
+      before = sent;
+      transcript = [...transcript, assistant(`b${round}`, "z"), warning(`h${round + 3}`)];
+      if (keeps === "no ids") transcript = mint(transcript);
+    }
+  });
+}
+
 test("undo takes the recall of the undone turn along and keeps the rest in place", () => {
   const player = new Player();
   const start = [user("u1", "one"), assistant("a1", "x")];
