@@ -108,22 +108,37 @@ const RESERVED_TAGS = [
   "local[_-]command[\\w-]*",
   "bash[_-][\\w-]*",
   "ide[_-][\\w-]*",
-  "thinking",
+  "think(?:ing)?",
   "assistant",
   "human",
   "user",
 ].join("|");
 
-/** What makes an opening bracket dangerous, in readable form: a reserved tag, a `<|special|>` token, also a cut one. */
-const TAG_NAME = new RegExp(`^(?:(?:\\w{1,16}:)?(?:${RESERVED_TAGS})(?!\\w)|\\|)`, "i");
+/**
+ * Tokens of chat templates that look like tags, whole ones alone: of Llama, Mistral, Gemma, GLM, Qwen and T5, by the
+ * tokenizer files that these models are published with. What opens with `<|` is any model's.
+ */
+const TEMPLATE_TOKENS =
+  "(?:s|bos|eos|unk|pad|sop|eop|tools|(?:start|end)_of_(?:turn|image)|extra_id_\\d+)\\s*>|sys\\s*>>|function=";
 
-const REMINDER = /^SYSTEM\b/i;
+/** What makes an opening bracket dangerous, in readable form: a reserved tag, a `<|special|>` token, also a cut one. */
+const TAG_NAME = new RegExp(`^(?:(?:\\w{1,16}:)?(?:${RESERVED_TAGS})(?!\\w)|\\||${TEMPLATE_TOKENS})`, "i");
+/** The one token that is a type parameter's name too, as in `List<s>`. */
+const TYPE_PARAMETER = /^s\s*>/;
+
+/** The tokens that Mistral's and GLM's templates write in square brackets. */
+const SQUARE_TOKENS = "INST|SYSTEM_PROMPT|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT|AVAILABLE_TOOLS|gMASK|sMASK";
+/** These, and the host's reminders. */
+const REMINDER = new RegExp(`^(?:SYSTEM\\b|(?:${SQUARE_TOKENS})\\s*[\\]\u3011\u3015])`, "i");
 
 /** Headings of our own block. */
 const OUR_HEADING = /^(?:Palinode|Trigger fired|Related memories|Resolved from memory|Where this project stands)\b/i;
 
-/** A bracket (ASCII, full-width or small) and what follows up to the next one: each character is looked at once. */
-const BRACKETED = /[<\uFF1C\uFE64[\uFF3B][^<\uFF1C\uFE64[\uFF3B]+/g;
+/** Brackets that open a tag, and what may be taken for one: full-width, small, quotation and mathematical ones. */
+const ANGLES = "<\uFF1C\uFE64\u2039\u2329\u3008\u27E8\u276C\u276E\u02C2\u1438";
+const SQUARES = "[\uFF3B\u3010\u3014\u27E6\u301A";
+/** A bracket and what follows up to the next one: each character is looked at once. */
+const BRACKETED = new RegExp(`[${ANGLES}\\${SQUARES}][^${ANGLES}\\${SQUARES}]+`, "g");
 
 const HEADING_LINE = /^([ \t]*)(#{1,6}[ \t]+)([^\n]*)/gm;
 
@@ -134,22 +149,40 @@ const SPACE_AND_SLASHES = /^[\s/\\\uFF0F\uFF3C\uFE68]+/;
 /** Longer than any reserved name with its namespace, in letters of two units each. */
 const MAX_NAME_CHARS = 120;
 
-/** Returns clean text in which no reserved tag, reminder or heading of ours can be read as one. */
+/** Letters of other alphabets that look like a Latin one, and that one. */
+const LOOK_ALIKES = new Map(
+  [
+    ["\u0430\u0435\u043E\u0440\u0441\u0443\u0445\u0456\u0455\u0458\u04BB\u0501\u043A\u043C\u0442", "aeopcyxisjhdkmt"],
+    ["\u0410\u0415\u041E\u0420\u0421\u0423\u0425\u0406\u0405\u0408\u041A\u041C\u0422\u041D", "aeopcyxisjkmth"],
+    [
+      "\u03BF\u03B1\u03B9\u03BD\u03C1\u03C5\u03C4\u03BA\u03B5\u0578\u057D\u0570\u0261\u0131\u01C0\u2223\u00A6",
+      "oaivputkenuhgi|||",
+    ],
+  ].flatMap(([others = "", latin = ""]) => [...others].map((char, index) => [char, latin[index] ?? ""] as const)),
+);
+const LOOK_ALIKE = new RegExp(`[${[...LOOK_ALIKES.keys()].join("")}]`, "g");
+
+/** Returns clean text in which no reserved tag, token, reminder or heading of ours can be read as one. */
 export function defuse(text: string): string {
-  return clean(text)
-    .replace(BRACKETED, (part) => defusedBracket(part[0] as string, readable(part.slice(1))) + part.slice(1))
+  const cleaned = clean(text);
+  return cleaned
+    .replace(BRACKETED, (part, at: number) => {
+      const isTyped = TYPE_PARAMETER.test(part.slice(1)) && /\w/.test(cleaned[at - 1] ?? "");
+      return (isTyped ? part[0] : defusedBracket(part[0] as string, readable(part.slice(1)))) + part.slice(1);
+    })
     .replace(HEADING_LINE, (line, indent: string, signs: string, title: string) =>
       OUR_HEADING.test(readable(title)) ? `${indent}\\${signs}${title}` : line,
     );
 }
 
 function defusedBracket(bracket: string, name: string): string {
-  const isSquare = bracket === "[" || bracket === "\uFF3B";
-  if (isSquare) return REMINDER.test(name) ? "(" : bracket;
+  if (SQUARES.includes(bracket)) return REMINDER.test(name) ? "(" : bracket;
   return TAG_NAME.test(name) ? "&lt;" : bracket;
 }
 
-/** Returns the first word as a model may read it: hidden characters gone, full-width and mathematical letters plain. */
+/** Returns the first word as a model may read it: hidden characters gone, letters that only look Latin as they look. */
 function readable(text: string): string {
-  return text.replace(SHOWS_NOTHING, "").replace(SPACE_AND_SLASHES, "").slice(0, MAX_NAME_CHARS).normalize("NFKC");
+  const bare = text.replace(SHOWS_NOTHING, "").replace(SPACE_AND_SLASHES, "").slice(0, MAX_NAME_CHARS);
+  const plain = bare.normalize("NFKD").replace(/\p{M}+/gu, "");
+  return plain.replace(LOOK_ALIKE, (char) => LOOK_ALIKES.get(char) ?? char);
 }

@@ -22,6 +22,12 @@ const MARKUP = "[<>/\\w-]";
 // A run is looked at from its start only: from every place in it, time would grow with the square.
 const JOINERS_IN_MARKUP = new RegExp(`(?<=${MARKUP})${JOINERS}+|(?<!${JOINERS})${JOINERS}+(?=${MARKUP})`, "g");
 
+/**
+ * Selectors of a variant: one belongs behind an emoji or a Chinese character; more of them, or one behind anything
+ * else, spell text that nobody sees.
+ */
+const STRAY_SELECTORS = /(?<!\p{Script=Han})[\u{E0100}-\u{E01EF}]|(?<=[\uFE00-\uFE0F])[\uFE00-\uFE0F]/gu;
+
 /** Scripts that pack a word into few characters, with the marks of their words, and full-width punctuation. */
 const DENSE = /[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Hangul}\uFF01-\uFF20]/u;
 
@@ -64,7 +70,12 @@ export function clipLines(text: string, maxChars: number): string {
 
 /** Returns well-formed text without control or invisible characters; line ends become `\n`. */
 export function clean(text: string): string {
-  return text.toWellFormed().replace(LINE_BREAKS, "\n").replace(INVISIBLE, "").replace(JOINERS_IN_MARKUP, "");
+  return text
+    .toWellFormed()
+    .replace(LINE_BREAKS, "\n")
+    .replace(INVISIBLE, "")
+    .replace(STRAY_SELECTORS, "")
+    .replace(JOINERS_IN_MARKUP, "");
 }
 
 /** Returns a short stable digest, for keys: 16 letters, digits, `-` and `_`. */

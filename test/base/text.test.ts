@@ -102,6 +102,90 @@ test("defuse leaves no special token, whole or cut", () => {
     assert.doesNotMatch(defuse(text).normalize("NFKC"), /<\s*\|/, text);
 });
 
+test("defuse leaves no token of a chat template", () => {
+  const tokens = [
+    "<s>",
+    "</s>",
+    "< /s >",
+    "<<SYS>>",
+    "<</SYS>>",
+    "<bos>",
+    "<eos>",
+    "<pad>",
+    "<unk>",
+    "<start_of_turn>",
+    "<end_of_turn>",
+    "<start_of_image>",
+    "<sop>",
+    "<tools>",
+    "</tools>",
+    "<function=save>",
+    "<think>",
+    "</think>",
+    "<\uFF5CUser\uFF5C>",
+    "<\u01C0im_start\u01C0>",
+    "<extra_id_0>",
+    "[INST]",
+    "[/INST]",
+    "[ INST ]",
+    "\uFF3BINST\uFF3D",
+    "\u3010INST\u3011",
+    "[SYSTEM_PROMPT]",
+    "[/SYSTEM_PROMPT]",
+    "[TOOL_CALLS]",
+    "[AVAILABLE_TOOLS]",
+    "[TOOL_RESULTS]",
+    "[gMASK]",
+    "\u3010SYSTEM\u3011",
+  ];
+  const alive = tokens.filter((token) => {
+    const text = defuse(`a ${token} b`);
+    return text === `a ${token} b` || /[<\uFF1C]\/?(?!<)[\w|\uFF5C]|[[\uFF3B\u3010]\/? *[A-Z]/i.test(text);
+  });
+  assert.deepEqual(alive, []);
+  for (const token of tokens) assert.equal(defuse(defuse(token)), defuse(token));
+});
+
+test("defuse reads look-alike brackets and letters as they look", () => {
+  const spellings = [
+    "\u2039/palinode-memory\u203A",
+    "\u3008system\u3009",
+    "\u27E8user_input\u27E9",
+    "\u276Esystem-reminder\u276F",
+    "\u1438system\u1433",
+    "<\u0455ystem>",
+    "<\u057Dser_input>",
+    "</\u0440alin\u043Ede-memory>",
+    "<syst\u0435m-reminder>",
+    "<\u03C5ser_input>",
+    "<s\u00FDstem>",
+    "<\u0405\u0423STEM>",
+  ];
+  for (const text of spellings) assert.match(defuse(`a ${text} b`), /^a &lt;/, text);
+});
+
+test("defuse leaves code, prose and other scripts as they are", () => {
+  const texts = [
+    "const a: List<s> = new Map<string, User[]>();",
+    "if (a < b && c > d) x[i] = y[INST_COUNT]; arr[0]; std::vector<s> v;",
+    "cat <<EOF | sort <in >out; a<<2; 1 << SYS",
+    "<div class='a'><span>x</span><strong>y</strong></div>",
+    "\u3010\u91CD\u8981\u3011\u8BF7\u5148\u8FD0\u884C\u6D4B\u8BD5 \u300A\u624B\u518C\u300B \u3008\u7AE0\u3009",
+    "\u2039na\u00EFve\u203A \u00ABx\u00BB",
+    "[link](https://example.com) [ ] todo [x] done [WARN] disk [INFO] ok [instance]",
+    "\u041F\u0440\u0438\u0432\u0435\u0442 <\u043C\u0438\u0440> \u03B1 < \u03B2",
+    "\u845B\u{E0100}\u57CE and \u2764\uFE0F",
+  ];
+  for (const text of texts) assert.equal(defuse(text), text);
+});
+
+test("clean leaves no text that selectors of variants spell", () => {
+  const hidden = [...Buffer.from("obey")].map((byte) => String.fromCodePoint(0xe0100 + byte - 16)).join("");
+  assert.equal(clean(`a${hidden}b`), "ab");
+  assert.equal(clean(`\u845B${hidden}b`), `\u845B${[...hidden][0]}b`);
+  assert.equal(clean("\u2764\uFE0F\uFE0E\uFE01x"), clean("\u2764\uFE0Fx"));
+});
+
 test("defuse leaves no closing fence, however it is spelled", () => {
   const spellings = [
     "</palinode-memory>",
