@@ -1,6 +1,7 @@
 // The list of promises: the plugin as default export and as `plugin`, a factory for hosts that configure it themselves,
 // and the public types. Run directly, the file is a command line.
 import { isRunDirectly } from "./base/node.ts";
+import { workingFolder } from "./base/process.ts";
 import { runCli } from "./cli.ts";
 import { createPalinodePlugin, type PalinodePlugin } from "./plugin.ts";
 
@@ -21,11 +22,16 @@ if (isRunDirectly()) {
       process.exit(1);
     });
   }
+  const cwd = workingFolder();
+  if (cwd === undefined) {
+    process.stderr.write("palinode: the working folder is gone; change to one that is there\n");
+    process.exit(1);
+  }
   void runCli(process.argv.slice(2), {
     out: (text) => void process.stdout.write(text),
     err: (text) => void process.stderr.write(text),
     env: process.env,
-    cwd: process.cwd(),
+    cwd,
     isTerminal: process.stdout.isTTY === true,
   }).then((code) => {
     process.exitCode = code;

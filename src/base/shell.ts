@@ -50,17 +50,26 @@ export function styled(shell: Shell, style: keyof typeof STYLES, text: string): 
   return shell.isTerminal && !shell.env.NO_COLOR ? `\u001b[${begin}m${text}\u001b[${end}m` : text;
 }
 
-/** Returns text from memory, files or the server as it may go to a terminal: without escape sequences. */
+/**
+ * Returns text from memory, files or the server as it may go to a terminal: without escape sequences, and with what
+ * turns the direction of reading, and so may show one thing as another, as escapes.
+ */
 export function plainText(text: string): string {
-  return stripVTControlCharacters(text).replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "");
+  const bare = stripVTControlCharacters(text).replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "");
+  return bare.replace(TURNS, escapeOf);
+}
+
+const TURNS = /[\u202a-\u202e\u2066-\u2069]/g;
+
+function escapeOf(char: string): string {
+  return `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
 /** Writes a value as JSON. */
 export function printJson(shell: Shell, value: unknown): void {
   // JSON leaves these as they are; to a terminal they are the start of an escape sequence.
-  const text = JSON.stringify(value, null, 2).replace(
-    /[\u007f-\u009f]/g,
-    (char) => `\\u00${char.charCodeAt(0).toString(16)}`,
-  );
+  const text = JSON.stringify(value, null, 2)
+    .replace(/[\u007f-\u009f]/g, escapeOf)
+    .replace(TURNS, escapeOf);
   shell.out(`${text}\n`);
 }

@@ -146,7 +146,16 @@ export function clineLogFile(env: NodeJS.ProcessEnv): string {
 /** Returns the home folder that Cline goes by: `HOME`, `USERPROFILE`, `HOMEDRIVE`+`HOMEPATH`, else the system's. */
 export function homeDir(env: NodeJS.ProcessEnv): string {
   const [drive, path] = [set(env, "HOMEDRIVE"), set(env, "HOMEPATH")];
-  return set(env, "HOME") ?? set(env, "USERPROFILE") ?? (drive && path ? `${drive}${path}` : homedir());
+  return set(env, "HOME") ?? set(env, "USERPROFILE") ?? (drive && path ? `${drive}${path}` : systemHome());
+}
+
+/** A user whom the system does not know, as in a container, has none. */
+function systemHome(): string {
+  try {
+    return homedir();
+  } catch {
+    throw new Error("this user has no home folder; name one in HOME");
+  }
 }
 
 function set(env: NodeJS.ProcessEnv, name: string): string | undefined {

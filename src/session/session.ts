@@ -1,5 +1,6 @@
 // One session of the host: its settings, its server and how that fares, its project, and what is kept of it on disk.
 import { entryAt, realFolder } from "../base/files.ts";
+import { workingFolder } from "../base/process.ts";
 import { withBudget } from "../base/slow-disk.ts";
 import { noState, openState, type State } from "../base/store.ts";
 import type { SetupContext } from "../cline/index.ts";
@@ -81,7 +82,7 @@ export function createSession(
 ): Session {
   const { now } = surroundings;
   const log = createLog(context);
-  const cwd = context.cwd === undefined ? workspaceOf(process.cwd()) : realFolder(context.cwd);
+  const cwd = workspaceFor(context);
   const pauses = openState(config.stateDir, log);
   const tellSlow = (ms: number): void =>
     log(`the disk under ${config.stateDir} took ${Math.round(ms)} ms: this session goes on in memory`);
@@ -119,6 +120,13 @@ export function createSession(
     failures: surroundings.failures,
     ...createPolicy(ask, missingRoutes),
   };
+}
+
+/** Returns the folder that the host names, else the one that it works in; undefined where that is gone. */
+export function workspaceFor({ cwd }: { readonly cwd?: string | undefined }): string | undefined {
+  if (cwd !== undefined) return realFolder(cwd);
+  const folder = workingFolder();
+  return folder && workspaceOf(folder);
 }
 
 /** Of a folder that is gone, such as a worktree, git says nothing any more; the session's record still does. */

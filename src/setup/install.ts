@@ -1,9 +1,9 @@
 // The verbs `install` and `uninstall`: this file into Cline's plugins folder and out again. What stands in Cline's MCP
 // settings is mcp.ts.
 import { readFileSync, rmSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
-import { entryAt, replaceFile } from "../base/files.ts";
+import { entryAt, realFolder, replaceFile } from "../base/files.ts";
 import { type Command, plainText, printJson, type Shell, thisProgram, UsageError, type Values } from "../base/shell.ts";
 import { VERSION } from "../base/version.ts";
 import { clineDir } from "../cline/index.ts";
@@ -48,7 +48,23 @@ function pluginsOf(shell: Shell, words: readonly string[], { project }: Values):
   if (project === undefined) return join(clineDir(shell.env), "plugins");
   const folder = resolve(shell.cwd, String(project));
   if (project === "" || !entryAt(folder)?.isDirectory()) throw new Error(`--project ${project}: no such folder`);
-  return join(workspaceOf(folder), ".cline", "plugins");
+  const workspace = workspaceOf(folder);
+  const plugins = join(workspace, ".cline", "plugins");
+  const leadsTo = realFolder(existingPart(plugins));
+  // A cloned project may bring a link that leads anywhere.
+  if (isOutside(leadsTo, realFolder(workspace)))
+    throw new Error(`${plugins} leads out of the project, to ${leadsTo}; take the link away first`);
+  return plugins;
+}
+
+/** Returns a path as far as it is there. */
+function existingPart(path: string): string {
+  return entryAt(path, { followsLinks: false }) === undefined ? existingPart(dirname(path)) : path;
+}
+
+function isOutside(path: string, folder: string): boolean {
+  const way = relative(folder, path);
+  return way === ".." || way.startsWith(`..${sep}`) || isAbsolute(way);
 }
 
 /** A folder of its own that stands is kept: it loads wherever it is. The other layout's copy goes. */

@@ -1,10 +1,13 @@
 // `install` and `uninstall` of the shipped file, as a person runs them, and what they leave in Cline's folders.
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import {
   chmodSync,
+  copyFileSync,
   existsSync,
   lstatSync,
   mkdirSync,
+  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -12,8 +15,10 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import test from "node:test";
+import { quoted } from "../../src/base/shell.ts";
 import { BYTES, called, createHome, FILE, type Home, runFile, VERSION } from "../helpers/command-line.ts";
 
 const ENTRY = { command: "palinode-mcp", args: [], timeout: 60 };
@@ -515,3 +520,48 @@ function filesIn(folder: string): string[] {
     .map((entry) => join(entry.parentPath, entry.name))
     .sort();
 }
+
+test("a link in a project that leads out of it is not written through, and one inside is", async (t) => {
+  const home = createHome(t);
+  const elsewhere = join(home.home, "elsewhere");
+  mkdirSync(elsewhere);
+  for (const link of [".cline", ".cline/plugins"]) {
+    const at = join(home.workspace, link);
+    mkdirSync(dirname(at), { recursive: true });
+    symlinkSync(elsewhere, at);
+    const { code, stderr } = await home.run("install", "--project", ".");
+    assert.equal(code, 1, link);
+    assert.match(stderr, /leads out of the project.*take the link away first/);
+    rmSync(join(home.workspace, ".cline"), { recursive: true });
+  }
+  assert.deepEqual(readdirSync(elsewhere), []);
+  mkdirSync(join(home.workspace, "tools/plugins"), { recursive: true });
+  symlinkSync(join(home.workspace, "tools"), join(home.workspace, ".cline"));
+  assert.equal((await home.run("install", "--project", ".")).code, 0);
+});
+
+test("a working folder that is gone, and a user without a home, get a sentence", async (t) => {
+  const home = createHome(t);
+  const gone = join(home.home, "gone");
+  mkdirSync(gone);
+  const status = `${quoted(process.execPath)} ${quoted(FILE)} status`;
+  const script = `cd ${quoted(gone)} && rmdir ${quoted(gone)} && exec ${status}`;
+  const away = spawnSync("sh", ["-c", script], { env: { ...home.env, PATH: process.env.PATH }, encoding: "utf8" });
+  assert.deepEqual([away.status, away.stdout], [1, ""]);
+  assert.equal(away.stderr, "palinode: the working folder is gone; change to one that is there\n");
+  // Only root can become a user whom the system does not know.
+  if (process.getuid?.() !== 0) return;
+  const file = join(mkdtempSync(join(tmpdir(), "palinode-home-")), "palinode.js");
+  t.after(() => rmSync(dirname(file), { recursive: true }));
+  copyFileSync(FILE, file);
+  chmodSync(dirname(file), 0o755);
+  const unknown = spawnSync(process.execPath, [file, "status"], {
+    uid: 54_321,
+    gid: 54_321,
+    cwd: "/",
+    env: { PATH: process.env.PATH },
+    encoding: "utf8",
+  });
+  assert.equal(unknown.status, 1);
+  assert.equal(unknown.stderr, "palinode: this user has no home folder; name one in HOME\n");
+});
