@@ -116,7 +116,7 @@ async function bundle() {
 }
 
 /**
- * Has esbuild keep the first sentence of each file: it keeps what looks like a licence. The other comments are for
+ * Has esbuild keep how each file says what it is: it keeps what looks like a licence. The other comments are for
  * whoever changes the code, and are read where it is changed.
  */
 function keepComments({ onLoad }) {
@@ -127,8 +127,8 @@ function keepComments({ onLoad }) {
 }
 
 function firstSentence(head) {
-  const [sentence] = /^.*?[.](?= [A-Z`]|$)/.exec(head.replace(/\n?^\/\/ ?/gm, " ").trim()) ?? [""];
-  return sentence;
+  const [sentence] = /^.*?[.:;](?= |$)/.exec(head.replace(/\n?^\/\/ ?/gm, " ").trim()) ?? [""];
+  return sentence.replace(/[:;]$/, ".");
 }
 
 function withPlainComments(text) {
