@@ -19,6 +19,9 @@ import { Recaller } from "./recaller.ts";
 import { newRecord, type SessionRecord, saveRecord } from "./record.ts";
 import { isMuted, type Session } from "./session.ts";
 
+/** An answer that is there by then is kept with what came of it, in one write. */
+const KEPT_AFTER_MS = 50;
+
 /** What a turn makes worth recalling for: its prompt, where that is new, and commands that failed. */
 interface Need {
   readonly prompt: Prompt;
@@ -118,14 +121,16 @@ export class Conversation {
     record.repaired.push(...failures.map(({ signature }) => ({ prompt: prompt.key, signature })));
     // What this request lost of its history may be recalled for the prompt that comes with it.
     record.ledger = replay(record.ledger, turn).ledger;
-    // Kept while the questions travel, so that no later process asks them again.
-    setImmediate(() => this.#save());
     if (isOthers) return;
+    // Kept while the questions travel, where they take their time: should this process end, no later one asks again.
+    const keeping = setTimeout(() => this.#save(), KEPT_AFTER_MS).unref();
     try {
       if (isNew) await this.#recaller.recall(prompt, turn.transcript, deadline);
       if (failures.length > 0) await this.#recaller.repair(prompt, failures, turn.transcript, deadline);
     } catch (error) {
       this.session.log(`recall failed: ${reasonOf(error)}`);
+    } finally {
+      clearTimeout(keeping);
     }
   }
 

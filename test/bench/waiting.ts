@@ -19,7 +19,10 @@ import { medianOf, medianTime, quantileOf, timed } from "./timing.ts";
 declare const REPOSITORY: string;
 
 const LATENCIES_MS = [5, 30, 200];
-const LIMITS = { prompt: 1.2, trigger: 2.2, ofCopy: 0.05 };
+/** Of five milliseconds, what the plugin does itself is a larger part. */
+const LIMITS = { prompt: 1.2, promptAtOnce: 1.35, trigger: 2.2, ofCopy: 0.05 };
+/** As many hits as the plugin asks for: what the server does for one more is no part of the plugin's work. */
+const ASKED = 40;
 const QUICK = 1 / 4;
 const PROMPT = "How do we roll back a deploy of the api?";
 const FIRING_PROMPT = TRIGGERS[0]?.description ?? "";
@@ -103,12 +106,15 @@ async function measurePrompts({ server, open }: Stage, latencyMs: number): Promi
   };
   // All kinds in each round, so that a busy moment of the machine falls on all of them.
   for (let round = 0; round < rounds; round += 1) {
-    note("round trip", await timed(() => ask("POST", "/search", { query: PROMPT, limit: 20 })));
+    note(
+      "round trip",
+      await timed(() => ask("POST", "/search", { query: PROMPT, limit: ASKED, max_chars: 300, threshold: 0 })),
+    );
     note(
       "two requests at once, no plugin",
       await timed(() =>
         Promise.all([
-          ask("POST", "/search", { query: PROMPT, limit: 20 }),
+          ask("POST", "/search", { query: PROMPT, limit: ASKED, max_chars: 300, threshold: 0 }),
           ask("POST", "/check-triggers", { query: PROMPT }),
         ]),
       ),
@@ -121,8 +127,8 @@ async function measurePrompts({ server, open }: Stage, latencyMs: number): Promi
     note("in turn: first prompt (model)", await timed(() => askInTurnAtStart(ask, PROMPT)));
   }
   const limits: Record<string, number> = {
-    "later prompt": LIMITS.prompt,
-    "first prompt": LIMITS.prompt,
+    "later prompt": latencyMs < 10 ? LIMITS.promptAtOnce : LIMITS.prompt,
+    "first prompt": latencyMs < 10 ? LIMITS.promptAtOnce : LIMITS.prompt,
     "later prompt, trigger fires": LIMITS.trigger,
   };
   const roundTrips = times["round trip"] ?? [];
@@ -160,7 +166,7 @@ function promptTable(prompts: readonly Timed[]): Table {
     rows,
     notes: [
       "The shipped file in one thread, the stand-in server in another. " +
-        "A round trip is one plain `fetch` of a search, in the same thread and round. " +
+        "A round trip is one plain `fetch` of the plugin's search, in the same thread and round. " +
         "*First prompt*: `setup` was called with a session id, and what it asks ahead " +
         "(the server's policy, the digest) had come; *at once*: the prompt comes in the same moment. " +
         `Load of the machine meanwhile: ${loadavg()[0]?.toFixed(1)} on ${availableParallelism()} processors; ` +
@@ -252,6 +258,8 @@ async function measureTrouble({ server, open }: Stage): Promise<Table> {
     void rows.push({ source: "harness", cells: [what, milliseconds(ms)] });
   const threeTimes = async (session: Session): Promise<number> =>
     medianOf([await session.ask(PROMPT), await session.ask(PROMPT), await session.ask(PROMPT)]);
+  const together = async (session: Session): Promise<number> =>
+    (await session.ask(PROMPT)) + (await session.ask(PROMPT)) + (await session.ask(PROMPT));
   const clock = Date.now;
   try {
     const refusing = open("http://127.0.0.1:9");
@@ -259,10 +267,10 @@ async function measureTrouble({ server, open }: Stage): Promise<Table> {
     add("the same, during the pause that follows", await threeTimes(refusing));
     await server.fault({ hang: true });
     const hanging = open();
-    add("the server hangs: each of the first three prompts (the deadline of a hook)", await threeTimes(hanging));
+    add("the server hangs: the first three prompts together", await together(hanging));
     add("the same, during the pause that follows", await threeTimes(hanging));
     Date.now = () => clock() + PAUSES_MS[0];
-    add("the first prompt after the pause, the server still hangs (the deadline once)", await hanging.ask(PROMPT));
+    add("the first prompt after the pause, the server still hangs", await hanging.ask(PROMPT));
     await server.fault(null);
     Date.now = () => clock() + PAUSES_MS[0] + PAUSES_MS[1];
     add("the first prompt after the next pause, the server is back", await hanging.ask(PROMPT));
