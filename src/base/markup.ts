@@ -109,34 +109,41 @@ const RESERVED_TAGS = [
   "bash[_-][\\w-]*",
   "ide[_-][\\w-]*",
   "think(?:ing)?",
+  "(?:start|end)[_-]of[_-](?:turn|image)",
   "assistant",
   "human",
   "user",
 ].join("|");
 
 /**
- * Tokens of chat templates that look like tags, whole ones alone: of Llama, Mistral, Gemma, GLM, Qwen and T5, by the
- * tokenizer files that these models are published with. What opens with `<|` is any model's.
+ * Tokens of chat templates that look like tags, by the tokenizer files that these models are published with: Llama,
+ * Mistral, Gemma, Command R, GLM, Qwen, Seed, Nemotron and T5. What opens with `<|` is any model's. A tokenizer knows a
+ * token by its exact letters, so `Array<S>` is none.
  */
 const TEMPLATE_TOKENS =
-  "(?:s|bos|eos|unk|pad|sop|eop|tools|(?:start|end)_of_(?:turn|image)|extra_id_\\d+)\\s*>|sys\\s*>>|function=";
+  "(?:s|bos|eos|unk|pad|sop|eop|tools|image_soft_token|[BE]OS_TOKEN|(?:extra_id|SPECIAL)_\\d+)\\s*>|" +
+  "SYS>|\\w+\\|>|function=";
 
 /** What makes an opening bracket dangerous, in readable form: a reserved tag, a `<|special|>` token, also a cut one. */
-const TAG_NAME = new RegExp(`^(?:(?:\\w{1,16}:)?(?:${RESERVED_TAGS})(?!\\w)|\\||${TEMPLATE_TOKENS})`, "i");
-/** The one token that is a type parameter's name too, as in `List<s>`. */
-const TYPE_PARAMETER = /^s\s*>/;
+const TAG_NAME = new RegExp(`^(?:(?:\\w{1,16}:)?(?:${RESERVED_TAGS})(?!\\w)|\\|)`, "i");
+const TAG_TOKEN = new RegExp(`^(?:\\w{1,16}:)?(?:${TEMPLATE_TOKENS})`);
+/** Behind a word these are names of types too, as in `List<s>`. */
+const TYPE = /^(?:s|SYS|tools)\s*>/;
 
-/** The tokens that Mistral's and GLM's templates write in square brackets. */
-const SQUARE_TOKENS = "INST|SYSTEM_PROMPT|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT|AVAILABLE_TOOLS|gMASK|sMASK";
-/** These, and the host's reminders. */
-const REMINDER = new RegExp(`^(?:SYSTEM\\b|(?:${SQUARE_TOKENS})\\s*[\\]\u3011\u3015])`, "i");
+/** The host's reminders. */
+const REMINDER = /^SYSTEM\b/i;
+/** The tokens that the templates of Mistral, GLM and EXAONE write in square brackets, as exact. */
+const SQUARE_TOKEN = new RegExp(
+  "^(?:(?:INST|SYSTEM_PROMPT|TOOL_(?:CALLS|RESULTS|CONTENT)|AVAILABLE_TOOLS|MODEL_SETTINGS|THINK|[gs]MASK)\\s*|" +
+    "\\|(?:system|user|assistant|tool|endofturn)\\|)\\]",
+);
 
 /** Headings of our own block. */
 const OUR_HEADING = /^(?:Palinode|Trigger fired|Related memories|Resolved from memory|Where this project stands)\b/i;
 
 /** Brackets that open a tag, and what may be taken for one: full-width, small, quotation and mathematical ones. */
-const ANGLES = "<\uFF1C\uFE64\u2039\u2329\u3008\u27E8\u276C\u276E\u02C2\u1438";
-const SQUARES = "[\uFF3B\u3010\u3014\u27E6\u301A";
+const ANGLES = "<\uFF1C\uFE64\u2039\u2329\u3008\u27E8\u276C\u276E\u2770\u02C2\u1438";
+const SQUARES = "[\uFF3B\u3010\u3014\u27E6\u301A\u3016";
 /** A bracket and what follows up to the next one: each character is looked at once. */
 const BRACKETED = new RegExp(`[${ANGLES}\\${SQUARES}][^${ANGLES}\\${SQUARES}]+`, "g");
 
@@ -144,21 +151,21 @@ const HEADING_LINE = /^([ \t]*)(#{1,6}[ \t]+)([^\n]*)/gm;
 
 const SHOWS_NOTHING = /\p{Default_Ignorable_Code_Point}+/gu;
 
-const SPACE_AND_SLASHES = /^[\s/\\\uFF0F\uFF3C\uFE68]+/;
+const SPACE_AND_SLASHES = /^[\s/\\\uFF0F\uFF3C\uFE68\u2044\u2215\u29F8\u2800]+/;
 
 /** Longer than any reserved name with its namespace, in letters of two units each. */
 const MAX_NAME_CHARS = 120;
 
-/** Letters of other alphabets that look like a Latin one, and that one. */
+/** Letters of other alphabets and signs that look like one of ASCII, and that one. */
 const LOOK_ALIKES = new Map(
   [
     ["\u0430\u0435\u043E\u0440\u0441\u0443\u0445\u0456\u0455\u0458\u04BB\u0501\u043A\u043C\u0442", "aeopcyxisjhdkmt"],
-    ["\u0410\u0415\u041E\u0420\u0421\u0423\u0425\u0406\u0405\u0408\u041A\u041C\u0422\u041D", "aeopcyxisjkmth"],
-    [
-      "\u03BF\u03B1\u03B9\u03BD\u03C1\u03C5\u03C4\u03BA\u03B5\u0578\u057D\u0570\u0261\u0131\u01C0\u2223\u00A6",
-      "oaivputkenuhgi|||",
-    ],
-  ].flatMap(([others = "", latin = ""]) => [...others].map((char, index) => [char, latin[index] ?? ""] as const)),
+    ["\u0410\u0412\u0415\u041E\u0420\u0421\u0423\u0425\u0406\u0405\u0408\u041A\u041C\u0422\u041D", "ABEOPCYXISJKMTH"],
+    ["\u0391\u0392\u0395\u0397\u0399\u039A\u039C\u039D\u039F\u03A1\u03A4\u03A5\u03A7", "ABEHIKMNOPTYX"],
+    ["\u03BF\u03B1\u03B9\u03BD\u03C1\u03C5\u03C4\u03BA\u03B5\u0578\u057D\u0570\u0261\u0131", "oaivputkenuhgi"],
+    ["\u01C0\u2223\u00A6\u2502\u2758\u2010\u2012\u2013\u2014\u2212\u2581", "|||||-----_"],
+    ["\u203A\u3009\u27E9\u276D\u276F\u2771\u02C3\u1433\u3011\u3015\u27E7\u301B\u3017", ">>>>>>>>]]]]]"],
+  ].flatMap(([others = "", ascii = ""]) => [...others].map((char, index) => [char, ascii[index] ?? ""] as const)),
 );
 const LOOK_ALIKE = new RegExp(`[${[...LOOK_ALIKES.keys()].join("")}]`, "g");
 
@@ -167,8 +174,9 @@ export function defuse(text: string): string {
   const cleaned = clean(text);
   return cleaned
     .replace(BRACKETED, (part, at: number) => {
-      const isTyped = TYPE_PARAMETER.test(part.slice(1)) && /\w/.test(cleaned[at - 1] ?? "");
-      return (isTyped ? part[0] : defusedBracket(part[0] as string, readable(part.slice(1)))) + part.slice(1);
+      const [bracket = "", rest] = [part[0], part.slice(1)];
+      const isTyped = TYPE.test(rest) && /\w/.test(cleaned[at - 1] ?? "");
+      return (isTyped ? bracket : defusedBracket(bracket, readable(rest))) + rest;
     })
     .replace(HEADING_LINE, (line, indent: string, signs: string, title: string) =>
       OUR_HEADING.test(readable(title)) ? `${indent}\\${signs}${title}` : line,
@@ -176,8 +184,8 @@ export function defuse(text: string): string {
 }
 
 function defusedBracket(bracket: string, name: string): string {
-  if (SQUARES.includes(bracket)) return REMINDER.test(name) ? "(" : bracket;
-  return TAG_NAME.test(name) ? "&lt;" : bracket;
+  if (SQUARES.includes(bracket)) return REMINDER.test(name) || SQUARE_TOKEN.test(name) ? "(" : bracket;
+  return TAG_NAME.test(name) || TAG_TOKEN.test(name) ? "&lt;" : bracket;
 }
 
 /** Returns the first word as a model may read it: hidden characters gone, letters that only look Latin as they look. */

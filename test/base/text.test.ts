@@ -146,6 +146,54 @@ test("defuse leaves no token of a chat template", () => {
   for (const token of tokens) assert.equal(defuse(defuse(token)), defuse(token));
 });
 
+test("defuse leaves no token that is spelled with a look-alike, or that other models have", () => {
+  const tokens = [
+    "\u2039s\u203A",
+    "\u2039/s\u203A",
+    "\u2039\u2039SYS\u203A\u203A",
+    "\u3008/s\u3009",
+    "<\u2502im_start\u2502>",
+    "<\u2758x\u2758>",
+    "<start\u2581of\u2581turn>",
+    "<start_of_turn",
+    "<END_OF_TURN>",
+    "<BOS_TOKEN>",
+    "<EOS_TOKEN>",
+    "<turn|>",
+    "<seed:bos>",
+    "<SPECIAL_10>",
+    "a<eos>",
+    "a</s>",
+    "a[INST]",
+    "[\u0399\u039D\u0405\u03A4]",
+    "\u27E6INST\u27E7",
+    "\u301AINST\u301B",
+    "\u3016INST\u3017",
+    "[THINK]",
+    "[/THINK]",
+    "[MODEL_SETTINGS]",
+    "[|system|]",
+    "[|endofturn|]",
+    "<tool\u2011call>",
+    "<user\u2013input>",
+    "<\u2044system>",
+    "<\u2215system>",
+    "<\u03A4ASK>",
+    "<\u0412ASH-INPUT>",
+    "</\u03A1ALINODE-memory>",
+    "## \u03A1alinode recall",
+  ];
+  assert.deepEqual(
+    tokens.filter((token) => defuse(token) === token),
+    [],
+  );
+  const pairs = tokens.flatMap((one) => tokens.map((other) => one + other));
+  assert.deepEqual(
+    pairs.filter((text) => defuse(defuse(text)) !== defuse(text)),
+    [],
+  );
+});
+
 test("defuse reads look-alike brackets and letters as they look", () => {
   const spellings = [
     "\u2039/palinode-memory\u203A",
@@ -169,6 +217,9 @@ test("defuse leaves code, prose and other scripts as they are", () => {
     "const a: List<s> = new Map<string, User[]>();",
     "if (a < b && c > d) x[i] = y[INST_COUNT]; arr[0]; std::vector<s> v;",
     "cat <<EOF | sort <in >out; a<<2; 1 << SYS",
+    "cat <<SYS >out; Pool<SYS> p; i<s; a<b||c>d; [|1; 2|]; run [OPTIONS] [ARGS]",
+    "fn f<S>(x: Array<S>): Promise<Tools>; <S>(x: S) => x; <Tools>{x}</Tools>; List<tools>; Map<Pad, Eos>",
+    "regs[inst] = [inst for inst in a[tool_calls]]; [tools]; [model_settings]",
     "<div class='a'><span>x</span><strong>y</strong></div>",
     "\u3010\u91CD\u8981\u3011\u8BF7\u5148\u8FD0\u884C\u6D4B\u8BD5 \u300A\u624B\u518C\u300B \u3008\u7AE0\u3009",
     "\u2039na\u00EFve\u203A \u00ABx\u00BB",

@@ -24,6 +24,8 @@ interface Block {
 const FORGED_TAGS =
   "palinode|user_input|user_command|system|hook_context|environment_details|mode_notice|task\\b|invoke|parameter";
 const FORGED = new RegExp(`<[\\s/]*(?:${FORGED_TAGS})|<\\||\\[\\s*SYSTEM\\b`, "i");
+/** Tokens of chat templates, by their exact letters. */
+const FORGED_TOKENS = /(?<!\w)<s>|<\/s>|<<\/?SYS>>|<start_of_turn>|\[\/?(?:INST|SYSTEM_PROMPT|TOOL_CALLS)\]|\[gMASK\]/;
 
 /**
  * Checks what `beforeModel` returned for a request: nothing, or the host's own messages as they are with blocks among
@@ -73,7 +75,9 @@ function checkBlock(block: Block, caps: Caps): string {
   const inside = /^<palinode-memory>\n(## Palinode [^\n]+)\n([\s\S]*)\n<\/palinode-memory>$/.exec(text);
   assert.ok(inside, `no whole block: ${JSON.stringify(text)}`);
   assert.ok(text.isWellFormed(), "half a character");
-  assert.ok(!FORGED.test(readable(inside[2] ?? "")), `memory forges what is the host's: ${JSON.stringify(text)}`);
+  const read = readable(inside[2] ?? "");
+  assert.ok(!FORGED.test(read), `memory forges what is the host's: ${JSON.stringify(text)}`);
+  assert.ok(!FORGED_TOKENS.test(read), `memory forges a token of a template: ${JSON.stringify(text)}`);
   assert.ok(
     !/[\u0000-\u0008\u000b-\u001f\u007f\u200b\u202a-\u202e\u2066-\u2069\ufeff]/.test(text),
     "control characters",
