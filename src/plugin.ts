@@ -2,7 +2,7 @@
 // rejects, or outlives its deadline.
 import { asRecord, asText } from "./base/json.ts";
 import { within } from "./base/time.ts";
-import { type HookCall, isToldNothing, readHookCall, toolName } from "./cline/index.ts";
+import { type HookCall, isToldNothing, readHookCall, sessionEnv, toolName } from "./cline/index.ts";
 import { commandDescription, createTools, RULE, slashCommand, type Tool } from "./desk/index.ts";
 import { Roster, type Session } from "./session/index.ts";
 import { isActive, type PalinodeOptions, readConfig } from "./settings/index.ts";
@@ -64,7 +64,7 @@ export function createPalinodePlugin(options: PalinodeOptions = {}): PalinodePlu
         return { hooks, tools: toolsOf(session) };
       }
       const session = roster.startSession(ctx, undefined, takesTools && !isToldNothing(ctx));
-      const openDesk = () => ({ session, read: readConfig(options, process.env, session.cwd) });
+      const openDesk = () => ({ session, read: readConfig(options, sessionEnv(), session.cwd) });
       contribute(asRecord(api), toolsOf(session), {
         description: commandDescription(session, Object.keys(SESSION_VERBS)),
         handler: (input) => slashCommand(SESSION_VERBS, openDesk, input),

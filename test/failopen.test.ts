@@ -1,8 +1,13 @@
 // Whatever server or host do, the run goes on: no hook fails, outlives its deadline or leaves anything behind.
 import assert from "node:assert/strict";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { FILE, runFile } from "./helpers/command-line.ts";
 import { openScene, ROLLBACK_PROMPT } from "./helpers/scene.ts";
-import type { Fault } from "./palinode/server.ts";
+import { type Fault, startPalinode } from "./palinode/server.ts";
 
 const ROUTES = ["/controls/check", "/context/prime", "/list", "/check-triggers", "/read", "/search", "/session-end"];
 const FAULTS: Record<string, Fault> = {
@@ -183,4 +188,37 @@ test("nothing is ever printed", async (t) => {
   await memory();
   await finish();
   assert.deepEqual(host.output, []);
+});
+
+test("without a working folder, and without a home, memory goes on", {
+  skip: process.platform === "win32",
+}, async (t) => {
+  const server = await startPalinode({ memories: [{ file: "insights/rollback.md", body: ROLLBACK_PROMPT }] });
+  t.after(() => server.close());
+  const folder = mkdtempSync(join(tmpdir(), "palinode-away-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  for (const [HOME, isGone] of [
+    [join(folder, "home"), true],
+    ["", false],
+  ] as const) {
+    const cwd = mkdtempSync(join(folder, "cwd-"));
+    const script = `
+      process.chdir(${JSON.stringify(cwd)});
+      if (${isGone}) fs.rmdirSync(${JSON.stringify(cwd)});
+      import(${JSON.stringify(pathToFileURL(FILE).href)}).then(async ({ default: plugin }) => {
+        const { hooks } = plugin.setup({ agentId: "a" });
+        const content = [{ type: "text", text: ${JSON.stringify(ROLLBACK_PROMPT)} }];
+        const messages = [{ id: "m", role: "user", content }];
+        const result = await hooks.beforeModel({
+          snapshot: { agentId: "a", conversationId: "c", messages },
+          request: { messages, tools: [] },
+        });
+        console.log(JSON.stringify(result));
+      });`;
+    const env = { PATH: process.env.PATH ?? "", HOME, PALINODE_API_URL: server.url };
+    const { code, stdout, stderr } = await runFile("-e", [script], folder, env);
+    assert.deepEqual([code, stderr], [0, ""], HOME);
+    assert.match(stdout, /<palinode-memory>/);
+    assert.deepEqual(isGone || readdirSync(cwd), isGone || []);
+  }
 });

@@ -59,7 +59,7 @@ export function plainText(text: string): string {
   return bare.replace(TURNS, escapeOf);
 }
 
-const TURNS = /[\u202a-\u202e\u2066-\u2069]/g;
+const TURNS = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
 function escapeOf(char: string): string {
   return `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`;

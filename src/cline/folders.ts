@@ -1,6 +1,6 @@
 // Where Cline keeps things, by the host's own precedence. Source: @cline/core 0.0.86, measured.
 import { existsSync, readdirSync } from "node:fs";
-import { homedir } from "node:os";
+import { devNull, homedir } from "node:os";
 import { delimiter, join } from "node:path";
 import { realFolder } from "../base/files.ts";
 
@@ -143,19 +143,34 @@ export function clineLogFile(env: NodeJS.ProcessEnv): string {
   return join(clineDataDir(env), "logs", "cline.log");
 }
 
-/** Returns the home folder that Cline goes by: `HOME`, `USERPROFILE`, `HOMEDRIVE`+`HOMEPATH`, else the system's. */
+/**
+ * Returns the home folder that Cline goes by: `HOME`, `USERPROFILE`, `HOMEDRIVE`+`HOMEPATH`, else the system's.
+ * Throws an `Error` for the user where there is none.
+ */
 export function homeDir(env: NodeJS.ProcessEnv): string {
   const [drive, path] = [set(env, "HOMEDRIVE"), set(env, "HOMEPATH")];
   return set(env, "HOME") ?? set(env, "USERPROFILE") ?? (drive && path ? `${drive}${path}` : systemHome());
 }
 
-/** A user whom the system does not know, as in a container, has none. */
+/** Returns the environment for a session: a user without a home gets one where nothing is and nothing can be kept. */
+export function sessionEnv(): NodeJS.ProcessEnv {
+  try {
+    homeDir(process.env);
+    return process.env;
+  } catch {
+    return { ...process.env, HOME: devNull };
+  }
+}
+
+/** A user whom the system does not know, as in a container, has none; an empty one would be the working folder. */
 function systemHome(): string {
   try {
-    return homedir();
+    const home = homedir();
+    if (home !== "") return home;
   } catch {
-    throw new Error("this user has no home folder; name one in HOME");
+    // Told below.
   }
+  throw new Error("this user has no home folder; name one in HOME");
 }
 
 function set(env: NodeJS.ProcessEnv, name: string): string | undefined {

@@ -11,6 +11,7 @@ export {
   hubRecordFile,
   mcpSettingsFile,
   pluginFolders,
+  sessionEnv,
 } from "./folders.ts";
 export {
   createdAtOf,

@@ -33,7 +33,7 @@ export const history: Command = {
     save();
     if (isJson) printJson(shell, rows);
     else if (count === 0) shell.err(`palinode: no session found\n${plainText(placesLine(shell.env))}\n`);
-    else shell.out(styled(shell, "dim", `${plainText(oneLine(placesLine(shell.env)))}\n`));
+    else shell.out(styled(shell, "dim", `${oneLine(plainText(placesLine(shell.env)))}\n`));
     if (!isJson && count === choice.limit) shell.err(`The newest ${count}; --limit N shows more.\n`);
     return 0;
   },
@@ -94,7 +94,7 @@ function textOf(shell: Shell, session: ListedSession, project: string): string {
     title,
     promptCount(session.outline.promptKeys.length),
   ].join("  ");
-  const resumed = styled(shell, "dim", plainText(oneLine(resumeLine(session))));
-  const below = `  ${plainText(oneLine(session.id))}  ${resumed}`;
+  const resumed = styled(shell, "dim", oneLine(plainText(resumeLine(session))));
+  const below = `  ${oneLine(plainText(session.id))}  ${resumed}`;
   return `${heading}\n${below}\n`;
 }

@@ -1,5 +1,5 @@
 // Who is who: the sessions that a host set up, their conversations, and which belongs to which.
-import { type HookCall, promptKeys, readSetupContext } from "../cline/index.ts";
+import { type HookCall, promptKeys, readSetupContext, sessionEnv } from "../cline/index.ts";
 import { isActive, type PalinodeOptions, readConfig, settingNotes } from "../settings/index.ts";
 import { Conversation } from "./conversation.ts";
 import { inherit } from "./inherit.ts";
@@ -25,7 +25,7 @@ export class Roster {
   /** Returns a session for what `setup` was told, with the settings of this moment. Throws what reading them throws. */
   startSession(ctx: unknown, agentId?: string, takesTools = true): Session {
     const context = readSetupContext(ctx);
-    const readAnew = () => readConfig(this.#options, process.env, context.cwd ?? workspaceFor({}));
+    const readAnew = () => readConfig(this.#options, sessionEnv(), context.cwd ?? workspaceFor({}));
     const read = readAnew();
     const problems = read.problems.map(({ text }) => text);
     // What a host does not take is not spoken of.

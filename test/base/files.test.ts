@@ -1,6 +1,7 @@
 // The one way to read a small file, and the one way to write one.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
+import crypto from "node:crypto";
 import {
   existsSync,
   lstatSync,
@@ -13,6 +14,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test, { type TestContext } from "node:test";
@@ -132,6 +134,21 @@ test("two writers of one name never share a temporary file", { skip: process.pla
   writeFileSync(`${path}.${process.pid}.tmp`, "another writer's");
   replaceFile(path, "mine", 0o600);
   assert.equal(readFileSync(`${path}.${process.pid}.tmp`, "utf8"), "another writer's");
+});
+
+test("a link planted under the temporary name is not written through", { skip: process.platform === "win32" }, (t) => {
+  const folder = folderFor(t);
+  const [path, target] = [join(folder, "file"), join(folder, "target")];
+  writeFileSync(target, "theirs");
+  t.mock.method(crypto, "randomUUID", () => "known");
+  syncBuiltinESMExports();
+  t.after(() => {
+    t.mock.restoreAll();
+    syncBuiltinESMExports();
+  });
+  symlinkSync(target, `${path}.${process.pid}-known.tmp`);
+  assert.throws(() => replaceFile(path, "ours", 0o600), /^Error: cannot write .* \(EEXIST\): /);
+  assert.deepEqual([readFileSync(target, "utf8"), existsSync(path)], ["theirs", false]);
 });
 
 function folderFor(t: TestContext): string {

@@ -235,7 +235,9 @@ test("memory text reaches a terminal without escape sequences", async (t) => {
 
 test("what turns the direction of reading is shown as an escape, to people and in JSON", async (t) => {
   const { say, shell } = await desk(t, {
-    server: { memories: [{ file: "insights/evil.md", body: "deploys: run \u202e\u2066txt.exe\u2069 now" }] },
+    server: {
+      memories: [{ file: "insights/evil.md", body: "deploys: run \u202e\u2066txt.exe\u2069 now \u200e\u200f\u061c" }],
+    },
   });
   const texts = [
     await say("read insights/evil.md"),
@@ -243,8 +245,9 @@ test("what turns the direction of reading is shown as an escape, to people and i
     (await shell(["read", "insights/evil.md", "--json"])).out,
     (await shell(["search", "\u202ewhere"])).out,
   ];
-  for (const text of texts) assert.doesNotMatch(text, /[\u202a-\u202e\u2066-\u2069]/);
-  for (const text of texts.slice(0, 3)) assert.match(text, /run \\u202e\\u2066txt\.exe\\u2069 now/);
+  for (const text of texts) assert.doesNotMatch(text, /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/);
+  for (const text of texts.slice(0, 3))
+    assert.match(text, /run \\u202e\\u2066txt\.exe\\u2069 now \\u200e\\u200f\\u061c/);
 });
 
 test("pause mutes a running session at its next prompt, and resume ends that", async (t) => {

@@ -669,6 +669,16 @@ test("paths and titles are safe to print and to paste", async (t) => {
   assert.doesNotMatch(out, /[\u0000-\u0009\u000b-\u001f]/);
 });
 
+test("what turns the direction of reading in a path is shown as an escape", async (t) => {
+  const home = openHome(t);
+  home.session("a", ["x"], { cwd: "/w/\u202egpj\u200f.sh" });
+  for (const words of [["history"], ["history", "--json"], ["resume", "a", "--print"]]) {
+    const { out } = await home.run(words);
+    assert.ok(out.includes("/w/\\u202egpj\\u200f.sh"), `${words}: ${out}`);
+    assert.doesNotMatch(out, /[\u200f\u202e]/);
+  }
+});
+
 test("a folder that is no whole path is not gone to", async (t) => {
   const home = openHome(t);
   for (const [index, cwd] of ["-P", "~/x", "shop"].entries()) home.session(`s${index}`, ["x"], { cwd });

@@ -549,6 +549,8 @@ test("a working folder that is gone, and a user without a home, get a sentence",
   const away = spawnSync("sh", ["-c", script], { env: { ...home.env, PATH: process.env.PATH }, encoding: "utf8" });
   assert.deepEqual([away.status, away.stdout], [1, ""]);
   assert.equal(away.stderr, "palinode: the working folder is gone; change to one that is there\n");
+  const nameless = await runFile(FILE, ["status"], home.workspace, { ...home.env, HOME: "" });
+  assert.deepEqual([nameless.code, nameless.stderr], [1, "palinode: this user has no home folder; name one in HOME\n"]);
   // Only root can become a user whom the system does not know.
   if (process.getuid?.() !== 0) return;
   const file = join(mkdtempSync(join(tmpdir(), "palinode-home-")), "palinode.js");
