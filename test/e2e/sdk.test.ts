@@ -74,17 +74,25 @@ e2e("sessions that start at the same time are captured each under its own id and
   const names = ["wombat", "quokka", "bandicoot"];
   const folders = names.map((name) => join(scene.sandbox.home, name));
   for (const folder of folders) mkdirSync(folder);
-  const prompts = names.map((name) => `Where does the ${name} exporter keep its files?`);
+  // Unlike one another: of captures that say nearly the same the server makes one file.
+  const prompts = [
+    "Where does the wombat exporter keep its invoices?",
+    "Why is the login page of quokka blinking on phones?",
+    "Who approves a schema migration of bandicoot on Fridays?",
+  ];
   const job = { how: "parallel", plugin: PLUGIN, model: scene.model.url, prompts, folders };
   const { sessionIds = [] } = await scene.sandbox.drive(job);
   const captures = Object.entries(scene.palinode.files("projects")).map(([file, text]) => ({ file, text }));
   assert.equal(captures.length, names.length, JSON.stringify(captures, null, 1));
   for (const [index, name] of names.entries()) {
-    const own = captures.filter(({ text }) => text.includes(`the ${name} exporter`));
+    const own = captures.filter(({ text }) => text.includes(prompts[index]!));
     assert.equal(own.length, 1, name);
     assert.ok(own[0]!.text.includes(sessionIds[index]!), own[0]!.text);
     assert.match(own[0]!.file, new RegExp(`-${name}-`));
   }
+  // Posts that overlap lose entries of the day's notes.
+  const notes = Object.values(scene.palinode.files("daily")).join("\n");
+  for (const id of sessionIds) assert.equal(notes.split(id).length, 2, `${id} in the day's notes:\n${notes}`);
 });
 
 for (const how of ["extensions", "localRuntime"])
