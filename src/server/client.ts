@@ -20,6 +20,8 @@ export interface Limits {
   readonly timeoutMs?: number;
   /** Ends the request early. */
   readonly signal?: AbortSignal;
+  /** Whether it must not be sent a second time, whatever became of the first. */
+  readonly isOnce?: boolean;
 }
 
 type ClientConfig = Pick<Config, "apiUrl" | "token" | "allowHttp" | "recallTimeoutMs">;
@@ -57,7 +59,13 @@ export function createClient(config: ClientConfig, { onRateLimited, readToken }:
     const timeout = AbortSignal.timeout(limits.timeoutMs ?? config.recallTimeoutMs);
     const signal = limits.signal ? AbortSignal.any([limits.signal, timeout]) : timeout;
     const method = body === undefined ? "GET" : "POST";
-    const init = { method, headers, signal, ...(body === undefined ? {} : { body }) };
+    const init = {
+      method,
+      headers,
+      signal,
+      isRepeatable: limits.isOnce !== true,
+      ...(body === undefined ? {} : { body }),
+    };
     const hasProxy = namesProxy();
     const ask = hasProxy && isPublic ? fetched : requestDirectly;
     try {
@@ -84,7 +92,8 @@ export function createClient(config: ClientConfig, { onRateLimited, readToken }:
 
 async function fetched(url: string, init: Init): Promise<Answer> {
   // A redirect is never followed: the token must not travel.
-  const { status, headers, body } = await fetch(url, { ...init, redirect: "manual" });
+  const { isRepeatable: _, ...rest } = init;
+  const { status, headers, body } = await fetch(url, { ...rest, redirect: "manual" });
   return { status, retryAfter: headers.get("retry-after"), body: body as unknown as Answer["body"] };
 }
 

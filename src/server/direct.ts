@@ -4,6 +4,7 @@
 // loopback or not. An agent of one's own goes straight (measured on Node 20.20, 22.23, 24.22 and Bun 1.4.5).
 import { Agent as HttpAgent, request as requestHttp } from "node:http";
 import { Agent as HttpsAgent, request as requestHttps } from "node:https";
+import { codeOf } from "../base/files.ts";
 
 /** Servers close a connection that is idle for five seconds (uvicorn's default); a request must not meet that. */
 const IDLE_MS = 4000;
@@ -14,6 +15,8 @@ export interface Init {
   readonly headers: Record<string, string>;
   readonly body?: string;
   readonly signal: AbortSignal;
+  /** Whether it may be sent once more where a kept connection turns out to be closed: the server may have had it. */
+  readonly isRepeatable?: boolean;
 }
 
 /** An answer whose body is still to be read. */
@@ -31,7 +34,7 @@ export function namesProxy(env: NodeJS.ProcessEnv = process.env): boolean {
 let agents: { readonly http: HttpAgent; readonly https: HttpsAgent } | undefined;
 
 /** Returns the answer to a request that goes straight to the server. Follows no redirect, and unpacks nothing. */
-export function requestDirectly(url: string, { body, ...init }: Init): Promise<Answer> {
+export function requestDirectly(url: string, { body, isRepeatable = false, ...init }: Init): Promise<Answer> {
   const options = { keepAlive: true, timeout: IDLE_MS };
   agents ??= { http: new HttpAgent(options), https: new HttpsAgent(options) };
   const [request, agent] = url.startsWith("https:") ? [requestHttps, agents.https] : [requestHttp, agents.http];
@@ -44,7 +47,11 @@ export function requestDirectly(url: string, { body, ...init }: Init): Promise<A
       resolve({ status: message.statusCode ?? 0, retryAfter, body: isPacked ? null : message });
     });
     sent.on("socket", (socket) => socket.unref());
-    sent.on("error", reject);
+    sent.on("error", (error) => {
+      const isStale = isRepeatable && sent.reusedSocket && codeOf(error) === "ECONNRESET";
+      if (isStale) requestDirectly(url, { body, ...init }).then(resolve, reject);
+      else reject(error);
+    });
     sent.end(body);
   });
 }

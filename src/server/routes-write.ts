@@ -87,7 +87,7 @@ export function sessionEndBody(session: SessionEnd): SessionEndBody {
  * receipt, which names the day's notes: something else may be at this address (palinode-api.md, 2.9).
  */
 export async function recordSession(client: Client, body: SessionEndBody, limits?: Limits): Promise<boolean> {
-  const receipt = await client.post(SESSION_END, body, limits);
+  const receipt = await client.post(SESSION_END, body, { ...limits, isOnce: true });
   return asText(asRecord(receipt).daily_file) !== undefined;
 }
 
@@ -115,5 +115,12 @@ export async function createTrigger(
   { description, file }: { description: string; file: string },
   limits?: Limits,
 ): Promise<void> {
-  await client.post(TRIGGERS, { description, memory_file: file, threshold: TRIGGER_THRESHOLD }, limits);
+  await client.post(
+    TRIGGERS,
+    { description, memory_file: file, threshold: TRIGGER_THRESHOLD },
+    {
+      ...limits,
+      isOnce: true,
+    },
+  );
 }

@@ -260,6 +260,31 @@ test("https to a port that speaks none is told as that, and so is a certificate 
     );
 });
 
+test("a kept connection that was closed meanwhile is replaced, but for what must not be sent twice", async (t) => {
+  const asked: string[] = [];
+  const server = createTcpServer((socket) => {
+    let requests = 0;
+    socket
+      .on("error", () => undefined)
+      .on("data", (data) => {
+        const [line = ""] = String(data).split("\r\n");
+        if (!/^(?:GET|POST) /.test(line)) return;
+        asked.push(line.split(" ")[1] ?? "");
+        requests += 1;
+        // Each connection takes one request, and says so only by ending at the next.
+        if (requests > 1) socket.resetAndDestroy();
+        else socket.write("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n[]");
+      });
+  });
+  const client = clientFor(`http://127.0.0.1:${await listen(t, server)}`);
+  assert.deepEqual(await client.get("/list", {}), []);
+  assert.deepEqual(await client.get("/list", {}), []);
+  assert.equal(asked.length, 3);
+  const error = await failureOf(client.post("/session-end", { summary: "x" }, { isOnce: true }));
+  assert.equal(error.code, "unreachable");
+  assert.equal(asked.filter((path) => path === "/session-end").length, 1);
+});
+
 test("a connection that breaks ahead of a whole answer is told apart from an answer that is none", async (t) => {
   const ok = "HTTP/1.1 200 OK\r\n";
   const wires: [string, (socket: Socket) => void][] = [
