@@ -30,7 +30,7 @@ export async function runCli(args: readonly string[], shell: Shell): Promise<num
 
 function readArgs(args: readonly string[], command: Command) {
   try {
-    return parseArgs({ args: [...args], allowPositionals: true, options: { ...command.options, ...COMMON } });
+    return parseArgs({ args: [...args], allowPositionals: true, options: { ...COMMON, ...command.options } });
   } catch (error) {
     const why = error instanceof Error ? error.message.split(". ")[0] : undefined;
     throw new UsageError(why ?? "arguments that cannot be read");

@@ -12,12 +12,14 @@ import {
   whyVerb,
 } from "./desk/index.ts";
 import { handoff, history, importCommand, resume } from "./history/index.ts";
+import { serverCommand } from "./local/index.ts";
 import { doctorCommand, installCommand, uninstallCommand } from "./setup/index.ts";
 
 type Verb = (Command & { readonly where: "shell" }) | (DeskVerb & { readonly where: "shell and session" });
 
 export const VERBS: Readonly<Record<string, Verb>> = {
   doctor: { where: "shell", ...doctorCommand },
+  server: { where: "shell", ...serverCommand },
   install: { where: "shell", ...installCommand },
   uninstall: { where: "shell", ...uninstallCommand },
   status: { where: "shell and session", ...statusVerb },

@@ -12,7 +12,7 @@ const FLOORS = [
   ["cline"],
   ["settings"],
   ["server"],
-  ["recall", "capture"],
+  ["recall", "capture", "local"],
   ["session", "history"],
   ["desk", "setup"],
   ["."],

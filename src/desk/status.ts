@@ -20,7 +20,7 @@ const TIMEOUT_MS = 3000;
 const LOCAL: ReadonlySet<string> = new Set(["PALINODE_PROJECT"]);
 
 /** What the server says of its embedder, in words. */
-const EMBEDDERS = { ready: "ready", none: "off (lexical)", failing: "not ready" } as const;
+const EMBEDDERS = { ready: "ready", none: "off (lexical), so no triggers", failing: "not ready" } as const;
 
 /** What a command has to say: words for people, data for programs. */
 export interface Reply {

@@ -1,5 +1,5 @@
 // What is asked of memory and what comes of it: whom to ask, one memory, and the finding of one channel.
-import { type Client, type Reason, reasonOf } from "../server/index.ts";
+import { type Client, type Embedder, type Reason, reasonOf } from "../server/index.ts";
 import type { Config } from "../settings/index.ts";
 import type { Entry } from "./block.ts";
 
@@ -43,6 +43,7 @@ export interface Asker {
   readonly signal: AbortSignal;
   /** Remembers for the session which routes this server does not have. */
   readonly missingRoutes: Set<string>;
+  readonly embedder: Embedder;
 }
 
 /** Returns what asking brought, or the reason code of what it threw. */

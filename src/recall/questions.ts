@@ -38,13 +38,21 @@ export function questionsFor(
   return [...prime, ...recallQuestions(wanted.query, countHits(ledger), asker)];
 }
 
-function recallQuestions(query: string, extra: number, asker: Asker): Question[] {
+function recallQuestions(query: string, extra: number, asker: Asker): (Question | Silence)[] {
   const { recallTriggers, recallMaxResults, resolve } = asker.config;
-  const questions: Question[] = [];
-  if (recallTriggers) questions.push({ channel: "triggers", ask: () => askTriggers(asker, query) });
+  const questions: (Question | Silence)[] = [];
+  if (recallTriggers) questions.push(triggerQuestion(query, asker));
   const search = resolve ? askResolve : askSearch;
   if (recallMaxResults > 0) questions.push({ channel: "search", ask: () => search(asker, query, extra) });
   return questions;
+}
+
+/** While the server has no embedder it is asked whether it has one by now, and for no triggers. */
+function triggerQuestion(query: string, asker: Asker): Question | Silence {
+  const { embedder, client, signal } = asker;
+  if (!embedder.isMissing) return { channel: "triggers", ask: () => askTriggers(asker, query) };
+  void embedder.look(client, { signal });
+  return { channel: "triggers", reason: "no-embedder" };
 }
 
 /** Returns a search for each failure. */

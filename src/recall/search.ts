@@ -1,7 +1,16 @@
 // Asks the server for what a prompt calls for: triggers, search, resolution. How its answers read as memories is the
 // work of `memory`.
 import { FENCE, stripOurBlocks } from "../base/markup.ts";
-import { checkTriggers, type Hit, type Resolution, reasonOf, resolveQuery, searchMemory } from "../server/index.ts";
+import { within } from "../base/time.ts";
+import {
+  checkTriggers,
+  type FiredTrigger,
+  type Hit,
+  type Resolution,
+  reasonOf,
+  resolveQuery,
+  searchMemory,
+} from "../server/index.ts";
 import { isEcho } from "./echo.ts";
 import { type Asker, type Channel, type Finding, findingOf, type Memory } from "./finding.ts";
 import { hitMemory, resolvedMemory, triggerMemory } from "./memory.ts";
@@ -19,6 +28,7 @@ const MAX_ASKED = 120;
 /** Somebody waits for the answer, and an embedder may be loading its model. */
 export const BY_HAND_TIMEOUT_MS = 20_000;
 const MAX_RESOLVED_CHARS = 2000;
+const LOOK_WAIT_MS = 250;
 const RELATED = "### Related memories";
 const RELATED_INSTEAD = "### Related memories\n(by search: resolution did not answer in time)";
 
@@ -27,13 +37,29 @@ const RELATED_INSTEAD = "### Related memories\n(by search: resolution did not an
  * cooldown has started on the server, so each is shown even when its file cannot be read. Never rejects.
  */
 export function askTriggers(asker: Asker, query: string): Promise<Finding> {
-  const { client, signal, project } = asker;
   return findingOf("triggers", async () => {
-    const fired = await checkTriggers(client, query, { signal }, project);
+    const fired = await firedTriggers(asker, query);
+    if (fired === undefined) return { memories: [], reason: "no-embedder" };
     const unique = [...new Map(fired.map((trigger) => [trigger.file, trigger])).values()].slice(0, MAX_TRIGGERS);
     const asked = unique.map((trigger, index) => triggerMemory(asker, trigger, index < MAX_TRIGGER_FILES));
     return { memories: await Promise.all(asked) };
   });
+}
+
+/**
+ * Returns the triggers that fire; undefined as soon as the server says that it has no embedder. Where that is not known
+ * it is asked first, and waited for a little: it is asked once a server.
+ */
+async function firedTriggers(asker: Asker, query: string): Promise<FiredTrigger[] | undefined> {
+  const { client, signal, project, embedder } = asker;
+  const looked = embedder.look(client, { signal });
+  if (await within(looked, LOOK_WAIT_MS)) return undefined;
+  const abort = new AbortController();
+  const asked = checkTriggers(client, query, { signal: AbortSignal.any([signal, abort.signal]) }, project);
+  asked.catch(() => embedder.doubt());
+  const fired = await Promise.race([asked, looked.then((isMissing) => (isMissing ? undefined : asked))]);
+  if (fired === undefined) abort.abort();
+  return fired;
 }
 
 /** Returns the search hits that are worth showing, best first; `extra` more are asked for. Never rejects. */
@@ -58,6 +84,7 @@ function search(channel: Channel, asker: Asker, query: string, extra: number, he
       mode: "passive",
     } as const;
     const hits = await searchMemory(client, { ...request, sessionId }, { signal });
+    noteEmbedder(asker, hits);
     // What is our own must not set the measure for the others.
     const others = hits.slice(0, 2 * limit).filter((hit) => !isOwn(hit, sessionId) && !isEcho(hit, query));
     const purpose = { project: asker.project, query };
@@ -67,6 +94,12 @@ function search(channel: Channel, asker: Asker, query: string, extra: number, he
     // Blocks of ours and other projects' memories are nothing that a lower floor would bring.
     return { memories, reason: ownHits(others, purpose).length > 0 ? "below-threshold" : "no-hits" };
   });
+}
+
+/** A cosine is an embedder's work. */
+function noteEmbedder({ embedder }: Asker, hits: readonly Hit[]): void {
+  if (hits.some(({ isLexical }) => isLexical)) embedder.told(true);
+  else if (hits.some(({ score }) => score !== null)) embedder.told(false);
 }
 
 /** Returns the hits that are this project's and say something of the query, best first; retired ones at worst. */

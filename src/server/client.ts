@@ -30,12 +30,14 @@ type ClientConfig = Pick<Config, "apiUrl" | "token" | "allowHttp" | "recallTimeo
 interface ClientHooks {
   /** Hears how many milliseconds the server wants quiet. */
   readonly onRateLimited?: (ms: number) => void;
+  /** Hears that nobody listens at the address. */
+  readonly onRefused?: () => void;
   /** Returns the token as the settings have it now: one that was refused is read anew. */
   readonly readToken?: () => string;
 }
 
 /** Returns a client for the server of these settings. Opens nothing until it is used. */
-export function createClient(config: ClientConfig, { onRateLimited, readToken }: ClientHooks = {}): Client {
+export function createClient(config: ClientConfig, { onRateLimited, onRefused, readToken }: ClientHooks = {}): Client {
   let { token } = config;
   const isPublic = mayUseProxy(config.apiUrl);
 
@@ -80,7 +82,9 @@ export function createClient(config: ClientConfig, { onRateLimited, readToken }:
       const failure = palinodeErrorOf(error, route, "unreachable");
       // Who was not found or did not listen may have been the proxy.
       const isOfProxy = hasProxy && isPublic && ["refused", "dns"].includes(failure.code);
-      throw isOfProxy ? new PalinodeError(route, "unreachable") : failure;
+      if (isOfProxy) throw new PalinodeError(route, "unreachable");
+      if (failure.code === "refused") onRefused?.();
+      throw failure;
     }
   }
 

@@ -18,6 +18,7 @@ export type Reason =
   | "small-talk"
   | "no-hits"
   | "below-threshold"
+  | "no-embedder"
   | "paused"
   | "muted"
   | "budget";

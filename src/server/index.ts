@@ -1,6 +1,7 @@
 // Palinode over HTTP: one caller of `fetch`, one function a route, when it is not asked, and what is wrong in words.
 export { Breaker, type Outcome } from "./breaker.ts";
 export { type Client, createClient, mayCarryToken } from "./client.ts";
+export { Embedder } from "./embedder.ts";
 export { PalinodeError, palinodeErrorOf, type Reason, reasonOf } from "./failure.ts";
 export { redacted, safe, safeText, withoutCallTags } from "./outgoing.ts";
 export {
@@ -21,7 +22,7 @@ export {
   resolveQuery,
   searchMemory,
 } from "./routes-search.ts";
-export { checkControls, checkHealth, checkStatus, type Health, type ServerStatus } from "./routes-state.ts";
+export { checkControls, checkHealth, checkStatus, type Health, reindex, type ServerStatus } from "./routes-state.ts";
 export {
   createTrigger,
   filesOfSessionEnd,

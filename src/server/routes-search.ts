@@ -46,6 +46,8 @@ export interface Hit {
   readonly snippet: string | undefined;
   readonly content: string | undefined;
   readonly contentHash: string | undefined;
+  /** Whether the server searches by words alone, having no embedder (0.21). */
+  readonly isLexical: boolean;
   /** What speaks against it; absent where nothing does, and before 0.20. */
   readonly challenge?: Challenge;
   /** The frontmatter. */
@@ -78,6 +80,7 @@ function toHit(row: Record<string, unknown>): Hit {
     snippet: asText(snippet),
     content: asText(content),
     contentHash: asText(content_hash),
+    isLexical: row.retrieval_mode === "lexical",
     ...challengeOf(row),
     metadata: asRecord(metadata),
   };

@@ -6,6 +6,7 @@ import { type Askable, postIfThere } from "./routes.ts";
 const HEALTH = "/health";
 const STATUS = "/status";
 const CHECK_CONTROLS = "/controls/check";
+const REINDEX = "/reindex";
 
 /** What `embed_functional` of the status says: null where the server searches by words alone. */
 const EMBEDDERS = new Map<unknown, "ready" | "failing" | "none">([
@@ -68,4 +69,10 @@ export async function checkControls(
   if (answer === undefined) return undefined;
   const { allowed, reason } = answer;
   return { isAllowed: typeof allowed === "boolean" ? allowed : undefined, reason: asText(reason) };
+}
+
+/** Has the server read all memory files anew, and returns of how many it did (api/routers/maintenance.py of 0.23). */
+export async function reindex(client: Client, limits?: Limits): Promise<number> {
+  const { files_reindexed } = asRecord(await client.post(REINDEX, {}, limits));
+  return typeof files_reindexed === "number" ? files_reindexed : 0;
 }

@@ -14,6 +14,7 @@ const SILENT_BY_CHOICE: ReadonlySet<Reason> = new Set([
   "small-talk",
   "muted",
   "budget",
+  "no-embedder",
 ]);
 
 /** What came last of one channel, and how it has fared in this session. */

@@ -30,7 +30,10 @@ export class Roster {
     const problems = read.problems.map(({ text }) => text);
     // What a host does not take is not spoken of.
     const config = takesTools ? read.config : { ...read.config, tools: false };
-    const session = createSession(config, context, this.#surroundings, agentId, () => readAnew().config.token);
+    const session = createSession(config, context, this.#surroundings, {
+      agentId,
+      readToken: () => readAnew().config.token,
+    });
     if (problems.length > 0) session.log(`settings that are not usable: ${problems.join("; ")}`);
     this.#add(session);
     session.record.settings = settingNotes(read);

@@ -5,9 +5,10 @@ import { withBudget } from "../base/slow-disk.ts";
 import { noState, openState, type State } from "../base/store.ts";
 import type { SetupContext } from "../cline/index.ts";
 import { type Asker, askDigest, type Channel, type Finding } from "../recall/index.ts";
-import { Breaker, type Client, checkControls, createClient, type Reason, reasonOf } from "../server/index.ts";
-import { type Config, pausedSince, primes, projectOf, projectSlug, workspaceOf } from "../settings/index.ts";
+import { Breaker, type Client, checkControls, createClient, Embedder, type Reason, reasonOf } from "../server/index.ts";
+import { type Config, pausedSince, primes, projectOf, projectSlug, recalls, workspaceOf } from "../settings/index.ts";
 import { loadRecord, type SessionRecord } from "./record.ts";
+import { serverStarter } from "./server-start.ts";
 
 export type Action = "recall" | "capture";
 
@@ -19,6 +20,7 @@ export interface Session {
   readonly breaker: Breaker;
   /** Of one channel while others are answered, such as triggers without an embedder. */
   readonly channelBreaker: (channel: Channel) => Breaker;
+  readonly embedder: Embedder;
   readonly state: State;
   /** Where pauses are noted, also where nothing else is kept. */
   readonly pauses: State;
@@ -69,16 +71,23 @@ export function newSurroundings(): Surroundings {
   return { now: () => Date.now(), breakers: new Map(), failures: { inRow: 0 } };
 }
 
+/** What a session of a host has beside its settings. */
+interface HostSession {
+  /** The agent that `setup` was called for. */
+  readonly agentId?: string | undefined;
+  /** Reads a token that was refused anew from where it stands. */
+  readonly readToken?: () => string;
+}
+
 /**
- * Returns a session. Reads its record and git's files for the project; asks the server nothing. `readToken` reads a
- * token that was refused anew from where it stands.
+ * Returns a session; one that is no host's starts no server. Reads its record and git's files for the project; asks the
+ * server nothing.
  */
 export function createSession(
   config: Config,
   context: SetupContext,
   surroundings: Surroundings,
-  agentId?: string,
-  readToken: () => string = () => config.token,
+  host?: HostSession,
 ): Session {
   const { now } = surroundings;
   const log = createLog(context);
@@ -89,7 +98,11 @@ export function createSession(
   const disk = withBudget(pauses, tellSlow);
   const state = config.persist ? disk.state : noState;
   const breaker = breakerFor(config, state, surroundings);
-  const client = createClient(config, { onRateLimited: (ms) => breaker.limit(ms), readToken });
+  const client = createClient(config, {
+    onRateLimited: (ms) => breaker.limit(ms),
+    readToken: host?.readToken ?? (() => config.token),
+    ...(host && { onRefused: serverStarter({ config, breaker, now, log }) }),
+  });
   const record = loadRecord(state, context.sessionId, cwd);
   const project = projectKept(config, cwd, record) || projectOf(config.project, cwd, context.remoteUrls);
   record.project = project;
@@ -99,12 +112,13 @@ export function createSession(
     config,
     client,
     breaker,
+    embedder: new Embedder(state, config.apiUrl, now),
     state,
     pauses,
     now,
     project,
     cwd,
-    agentId,
+    agentId: host?.agentId,
     missingRoutes,
     log,
     channelBreaker: (channel) => breakerFor(config, state, surroundings, channel),
@@ -143,6 +157,7 @@ export function isMuted({ pauses, cwd }: Session): boolean {
 /** Starts what the first prompt will need, so that it does not wait for it. A session that is primed needs nothing. */
 export function prefetch(session: Session): void {
   if (session.record.isPrimed || session.breaker.isPaused() || !primes(session.config) || isMuted(session)) return;
+  if (recalls(session.config) && session.config.recallTriggers) void session.embedder.look(session.client);
   session.prefetched = session
     .refusalOf("recall")
     .then((reason) =>
@@ -154,8 +169,8 @@ export function prefetch(session: Session): void {
 
 /** Returns whom to ask for a conversation of this session. */
 export function askerOf(session: Session, conversationId: string, signal: AbortSignal): Asker {
-  const { client, config, project, cwd, missingRoutes } = session;
-  return { client, config, project, cwd, missingRoutes, signal, sessionId: session.id ?? conversationId };
+  const { client, config, project, cwd, missingRoutes, embedder } = session;
+  return { client, config, project, cwd, missingRoutes, embedder, signal, sessionId: session.id ?? conversationId };
 }
 
 /**

@@ -65,6 +65,8 @@ export interface Config {
   readonly digest: "core" | "full";
   /** Whether a token may travel over plain http to a public address. */
   readonly allowHttp: boolean;
+  /** Whether a session starts the server that `server install` installed, where nobody answers. */
+  readonly serverStart: boolean;
 }
 
 /** Options of `createPalinodePlugin`: each beats its environment variable. */

@@ -179,6 +179,12 @@ export const SETTINGS: Settings = {
     read: readFlag,
     help: "1 = send the token over plain http to any address",
   },
+  serverStart: {
+    variable: "PALINODE_CLINE_SERVER_START",
+    fallback: true,
+    read: readFlag,
+    help: "0 = no session starts the server that server install installed",
+  },
 };
 
 /** What can be set: a setting, or the file that one of them is in. */

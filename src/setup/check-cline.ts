@@ -1,10 +1,12 @@
 // What the doctor asks about Cline: is it there, which copies does it load, did loading fail, what does its hub see.
 // Sources: the real CLI 3.0.65, its log and its hub record.
+
 import { readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { entryAt, readRecord, readSmallFile } from "../base/files.ts";
 import { asRecord, asText, parseJson } from "../base/json.ts";
 import { isAlive } from "../base/process.ts";
+import { findProgram } from "../base/programs.ts";
 import { redact } from "../base/redact.ts";
 import { quoted, thisProgram } from "../base/shell.ts";
 import { openState } from "../base/store.ts";
@@ -15,7 +17,7 @@ import { type Check, failure, ok, warning } from "./check.ts";
 import { type Copy, findCopies, isNewer } from "./copies.ts";
 import { barePath, ownFolderPath, packageInTheWay, removalOf } from "./layout.ts";
 import { exporting } from "./mend.ts";
-import { findProgram, versionOfCline } from "./programs.ts";
+import { versionOfCline } from "./programs.ts";
 
 const VERSION_TIMEOUT_MS = 5000;
 const MAX_LOG_BYTES = 64 * 1024 * 1024;

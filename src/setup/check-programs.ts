@@ -1,11 +1,13 @@
 // What the doctor asks about programs that others start: the Node that Cline runs plugins with, and the MCP server.
+
 import { dirname, isAbsolute } from "node:path";
 import { entryAt } from "../base/files.ts";
+import { findProgram } from "../base/programs.ts";
 import { type Check, failure, ok, warning } from "./check.ts";
 import { isNewer } from "./copies.ts";
 import { mcpProgram } from "./mcp.ts";
 import { findingIn, gettingPalinode } from "./mend.ts";
-import { findProgram, printedVersion } from "./programs.ts";
+import { printedVersion } from "./programs.ts";
 
 const NEEDED = "20.19.0";
 /** From here on, and in 20.19 and newer of 20, Node knows an ES module when it sees one. */

@@ -1,6 +1,8 @@
 // What the doctor asks of recall: is the server's embedder ready, does its policy allow it here, and how long does one
 // search take. Asks nothing that changes memory, starts a cooldown or counts as a recall.
+
 import { realFolder } from "../base/files.ts";
+import { findProgram } from "../base/programs.ts";
 import { thisProgram } from "../base/shell.ts";
 import {
   type Client,
@@ -15,8 +17,7 @@ import { type Config, type ReadConfig, readUrl } from "../settings/index.ts";
 import { type Answer, ask, HEALTH_LIMITS } from "./ask.ts";
 import { type Check, failure, ok, warning } from "./check.ts";
 import { askForNoise, floorLines } from "./check-floor.ts";
-import { setting, starting } from "./mend.ts";
-import { findProgram } from "./programs.ts";
+import { starting } from "./mend.ts";
 
 /** Without an embedder a search takes five seconds to fail; shorter, and the reason would not be heard. */
 const SEARCH_TIMEOUT_MS = 6000;
@@ -48,19 +49,15 @@ export async function askAboutRecall(client: Client, project: string, workspace:
 /** Returns a line for the embedder, one for each policy, one for the search, and one for a floor that is too low. */
 export function recallLines(answers: RecallAnswers, read: ReadConfig, env: NodeJS.ProcessEnv): Check[] {
   const { status, search, policies, noise } = answers;
-  const embedder = embedderLine(status, isList(search), read, env);
+  const embedder = embedderLine(status, isList(search), env);
   return [embedder, ...policies, searchLine(search, read.config, embedder), ...floorLines(noise, read, env)];
 }
 
-function embedderLine(
-  status: Answer<ServerStatus>,
-  isSearching: boolean,
-  read: ReadConfig,
-  env: NodeJS.ProcessEnv,
-): Check {
+function embedderLine(status: Answer<ServerStatus>, isSearching: boolean, env: NodeJS.ProcessEnv): Check {
   const { embedder, isOllamaReachable, embeddingUrl } = "value" in status ? status.value : {};
   if (embedder === "ready") return ok("embedder", "ready");
-  if (embedder === "none") return withoutEmbedder(read, env);
+  if (embedder === "none")
+    return ok("embedder", "none: the server searches by words alone; triggers need one, and are not asked for");
   if (embedder === undefined) {
     const why = "error" in status ? ` (${status.error.message})` : "";
     return warning("embedder", `the server does not say whether it is ready${why}`, "palinode doctor");
@@ -72,14 +69,6 @@ function embedderLine(
   const [missing, mend] = wayToOllama(env);
   const message = `Ollama does not answer at ${where}${missing}; then: ${PULL_MODEL}`;
   return trouble("embedder", `${message}. To do without: ${START_LEXICAL}`, mend);
-}
-
-function withoutEmbedder({ config, sources }: ReadConfig, env: NodeJS.ProcessEnv): Check {
-  const { recallTriggers, recallMaxChars } = config;
-  const message = "none: the server searches by words alone";
-  if (!recallTriggers || recallMaxChars === 0) return ok("embedder", message);
-  const cost = "Triggers cannot work there, and each prompt waits for them";
-  return warning("embedder", `${message}. ${cost}`, setting("recallTriggers", false, sources.recallTriggers, env));
 }
 
 /** Returns what is to be said of Ollama itself, and the command that starts it or gets it. */

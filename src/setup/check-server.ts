@@ -1,12 +1,12 @@
 // What the doctor asks the server: does it answer, and does it take the token. What is asked of recall is
 // check-recall.ts.
+import { findProgram } from "../base/programs.ts";
 import { checkHealth, createClient, type Health, mayCarryToken, troubleOf, UNSENT_TOKEN } from "../server/index.ts";
 import { type Config, DEFAULT_API_URL, projectOf, type ReadConfig, type Source, userFile } from "../settings/index.ts";
 import { type Answer, ask, HEALTH_LIMITS } from "./ask.ts";
 import { type Check, failure, ok, warning } from "./check.ts";
 import { askAboutRecall, recallLines } from "./check-recall.ts";
 import { editing, gettingPalinode, setting, settingByHand, starting } from "./mend.ts";
-import { findProgram } from "./programs.ts";
 
 const MAX_VERSION_CHARS = 40;
 const MAX_TROUBLE_CHARS = 200;

@@ -1,16 +1,17 @@
 // Palinode's own MCP server in Cline's settings: puts the entry in and takes it out, and leaves everything else there
 // as it is. The shape is what Cline 3.0.65 accepts; `palinode-mcp` (0.23) reads host and port, not an address, and gets
 // the rest of its environment from Cline.
+
 import { COPYFILE_EXCL } from "node:constants";
 import { copyFileSync, existsSync, realpathSync, statSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import { codeOf, readRecord, readText, replaceFile } from "../base/files.ts";
 import { asRecord, asText, parseJson } from "../base/json.ts";
+import { findProgram } from "../base/programs.ts";
 import { thisProgram } from "../base/shell.ts";
 import { mcpSettingsFile } from "../cline/index.ts";
 import { DEFAULT_API_URL, readConfig } from "../settings/index.ts";
 import { gettingPalinode } from "./mend.ts";
-import { findProgram } from "./programs.ts";
 
 const NAME = "palinode";
 const PROGRAM = "palinode-mcp";

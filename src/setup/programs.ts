@@ -1,19 +1,12 @@
-// Programs in the user's PATH: where they are, and which version they have.
+// Which version a program has.
 import { spawn } from "node:child_process";
-import { accessSync, constants, realpathSync, statSync } from "node:fs";
-import { delimiter, dirname, join } from "node:path";
+import { realpathSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { readRecord } from "../base/files.ts";
 import { asText } from "../base/json.ts";
 
 const IS_WINDOWS = process.platform === "win32";
 const MAX_OUTPUT_CHARS = 2000;
-
-/** Returns the path of a program in `PATH`, or undefined. */
-export function findProgram(name: string, env: NodeJS.ProcessEnv): string | undefined {
-  const endings = IS_WINDOWS ? (env.PATHEXT ?? ".COM;.EXE;.BAT;.CMD").split(";") : [""];
-  const folders = (env.PATH ?? env.Path ?? "").split(delimiter).filter(Boolean);
-  return folders.flatMap((folder) => endings.map((ending) => join(folder, name + ending))).find(isProgram);
-}
 
 /**
  * Returns the version of the Cline CLI at `path`: from its npm package where that can be seen, since it takes seconds
@@ -59,13 +52,4 @@ export async function printedVersion(
   child.stdout.destroy();
   child.unref();
   return /\d+\.\d+[\w.+-]*/.exec(output)?.[0];
-}
-
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return statSync(path).isFile();
-  } catch {
-    return false;
-  }
 }

@@ -1,11 +1,13 @@
 // What is worth asking for a prompt, and for a command that failed: decided without asking anybody.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { noState } from "../../src/base/store.ts";
 import type { Asker } from "../../src/recall/finding.ts";
 import { questionsFor, repairQuestions } from "../../src/recall/questions.ts";
 import { unrepaired } from "../../src/recall/repair.ts";
 import { createEntry } from "../../src/recall/replay.ts";
 import type { Client } from "../../src/server/client.ts";
+import { Embedder } from "../../src/server/embedder.ts";
 import { PalinodeError } from "../../src/server/failure.ts";
 import type { PalinodeOptions } from "../../src/settings/config.ts";
 import { readConfig } from "../../src/settings/settings.ts";
@@ -31,6 +33,7 @@ function createAsker(options: PalinodeOptions = {}): { asker: Asker; sent: [stri
     sessionId: "s",
     signal,
     missingRoutes: new Set<string>(),
+    embedder: new Embedder(noState, config.apiUrl, Date.now),
   };
   return { asker, sent };
 }

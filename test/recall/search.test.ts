@@ -555,11 +555,11 @@ test("a refused token is read anew from its file or the settings before it ends 
 });
 
 const PROFILES: [profile: string, routes: string[]][] = [
-  ["coding", ["/check-triggers", "/context/prime", "/list", "/search"]],
-  ["monitoring", ["/check-triggers"]],
+  ["coding", ["/check-triggers", "/context/prime", "/list", "/search", "/status"]],
+  ["monitoring", ["/check-triggers", "/status"]],
   ["investigation", ["/search"]],
   ["writing", ["/context/prime", "/list"]],
-  ["conversation", ["/check-triggers", "/context/prime", "/list"]],
+  ["conversation", ["/check-triggers", "/context/prime", "/list", "/status"]],
   ["minimal", []],
   ["off", []],
 ];

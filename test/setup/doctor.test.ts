@@ -350,11 +350,7 @@ test("without an embedder the way leads to Ollama", async (t) => {
   assert.deepEqual([there.fix, there.message.includes("download")], ["ollama serve", false]);
   const levels = [
     [{ embed_functional: false, ollama_reachable: true }, "failure", "ollama pull bge-m3"],
-    [
-      { embed_functional: null, ollama_reachable: null },
-      "warning",
-      `echo '{ "recallTriggers": false }' > ${home.clineDir}/palinode.json`,
-    ],
+    [{ embed_functional: null, ollama_reachable: null }, "ok", undefined],
     [{}, "warning", "palinode doctor"],
     [{ embed_functional: "yes" }, "warning", "palinode doctor"],
   ] as const;

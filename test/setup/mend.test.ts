@@ -14,6 +14,7 @@ import {
   findingIn,
   removing,
   renaming,
+  setting,
   starting,
   unsetting,
 } from "../../src/setup/mend.ts";
@@ -41,15 +42,13 @@ test("a limit that was meant in seconds is told, and the mend leaves the rest of
   );
 });
 
-test("triggers without an embedder are switched off in the user's file, whatever stands there", async (t) => {
+test("a setting is changed in the user's file, whatever stands there", async (t) => {
   for (const text of [undefined, "", "{}", '{ "digest": "core" }', '{\n  "recallTriggers": true\n}\n']) {
-    const { home, server } = await arrange(t);
-    server.fault("/status", { json: { embed_functional: null, ollama_reachable: null } });
+    const { home } = await arrange(t);
     if (text !== undefined) home.write(".cline/palinode.json", text);
-    const before = find((await examine(home)).checks, "embedder");
-    assert.equal(before.level, "warning", text);
-    await mend(home, before.fix);
-    assert.equal(find((await examine(home)).checks, "embedder").level, "ok", text);
+    await mend(home, setting("recallTriggers", false, text?.includes("Triggers") ? "user file" : undefined, home.env));
+    const written = JSON.parse(readFileSync(join(home.clineDir, "palinode.json"), "utf8")) as object;
+    assert.deepEqual(written, { ...JSON.parse(text || "{}"), recallTriggers: false }, text);
   }
 });
 
