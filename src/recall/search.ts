@@ -84,7 +84,7 @@ function search(channel: Channel, asker: Asker, query: string, extra: number, he
       mode: "passive",
     } as const;
     const hits = await searchMemory(client, { ...request, sessionId }, { signal });
-    noteEmbedder(asker, hits);
+    if (hits.some(({ isLexical }) => isLexical)) asker.embedder.told(true);
     // What is our own must not set the measure for the others.
     const others = hits.slice(0, 2 * limit).filter((hit) => !isOwn(hit, sessionId) && !isEcho(hit, query));
     const purpose = { project: asker.project, query };
@@ -94,12 +94,6 @@ function search(channel: Channel, asker: Asker, query: string, extra: number, he
     // Blocks of ours and other projects' memories are nothing that a lower floor would bring.
     return { memories, reason: ownHits(others, purpose).length > 0 ? "below-threshold" : "no-hits" };
   });
-}
-
-/** A cosine is an embedder's work. */
-function noteEmbedder({ embedder }: Asker, hits: readonly Hit[]): void {
-  if (hits.some(({ isLexical }) => isLexical)) embedder.told(true);
-  else if (hits.some(({ score }) => score !== null)) embedder.told(false);
 }
 
 /** Returns the hits that are this project's and say something of the query, best first; retired ones at worst. */
