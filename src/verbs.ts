@@ -3,6 +3,7 @@
 import type { Command } from "./base/shell.ts";
 import {
   type DeskVerb,
+  openCommand,
   pauseVerb,
   readVerb,
   saveVerb,
@@ -29,6 +30,7 @@ export const VERBS: Readonly<Record<string, Verb>> = {
   why: { where: "shell and session", ...whyVerb },
   pause: { where: "shell and session", ...pauseVerb },
   unpause: { where: "shell and session", ...unpauseVerb },
+  open: { where: "shell", ...openCommand },
   history: { where: "shell", ...history },
   import: { where: "shell", ...importCommand },
   resume: { where: "shell", ...resume },

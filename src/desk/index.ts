@@ -11,4 +11,5 @@ export {
   whyVerb,
 } from "./commands.ts";
 export { commandDescription } from "./notice.ts";
+export { openCommand } from "./page.ts";
 export { createTools, RULE, type Tool } from "./toolset.ts";

@@ -39,10 +39,10 @@ export function accountText({ at, about, shown, chars, silent }: Account, nowMs:
 }
 
 function serverRows({ server }: Status): Row[] {
-  const { url, version, status, embedder, fix } = server;
+  const { url, version, status, embedder, fix, page } = server;
   const parts = [version, status, embedder && `embedder ${embedder}`].filter(Boolean);
   const row = ["server", `${url}: ${parts.join(", ")}`];
-  return fix === undefined ? [row] : [row, ["", fix]];
+  return [row, ...(fix === undefined ? [] : [["", fix]]), ...(page === undefined ? [] : [["page", page]])];
 }
 
 function pauseText({ pausedSince }: Status): string {

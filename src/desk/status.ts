@@ -13,6 +13,7 @@ import {
   type SettingNote,
   settingNotes,
 } from "../settings/index.ts";
+import { askForPage, pageAddress } from "./page.ts";
 import { accountText, statusText } from "./status-text.ts";
 
 const TIMEOUT_MS = 3000;
@@ -53,6 +54,8 @@ interface Health {
   readonly embedder?: string;
   /** What mends it, where something is wrong. */
   readonly fix?: string;
+  /** The address of its web page, where it has one that a browser can show. */
+  readonly page?: string;
 }
 
 /** How one channel fared in the latest session. */
@@ -74,11 +77,14 @@ export async function status(session: Session, read: ReadConfig): Promise<Reply>
   return { data, text: statusText(data, session.now()) };
 }
 
-/** Returns what was injected for the last prompts, and for the silent ones the reason. */
-export function why(session: Session): Reply {
+/** Returns what was injected for the last prompts, and for the silent ones the reason. Never rejects. */
+export async function why(session: Session): Promise<Reply> {
   const accounts = latestSession(session.state, session.cwd)?.record.accounts ?? [];
-  const text = accounts.map((account) => accountText(account, session.now())).join("\n");
-  return { data: accounts, text: text === "" ? "No prompt of this workspace is on record yet." : text };
+  if (accounts.length === 0) return { data: accounts, text: "No prompt of this workspace is on record yet." };
+  const page = await askForPage(session.config).catch(() => undefined);
+  const lines = accounts.map((account) => accountText(account, session.now()));
+  const text = [...lines, ...(page === undefined ? [] : [`The memories themselves: ${page}`])].join("\n");
+  return { data: accounts, text };
 }
 
 async function readStatus(session: Session, read: ReadConfig): Promise<Status> {
@@ -127,10 +133,12 @@ async function serverHealth(session: Session): Promise<Health> {
   if (inner.status === "rejected")
     return { version, status: reasonOf(inner.reason), fix: explain(inner.reason, session) };
   const { embedder } = inner.value;
+  const page = pageAddress(session.config, version);
   return {
     version,
     status: word ?? "bad-response",
     embedder: embedder === undefined ? "unknown" : EMBEDDERS[embedder],
+    ...(page === undefined ? {} : { page }),
     ...(embedder === "failing" ? { fix: `Search and triggers need the embedder: ${PULL_MODEL}` } : {}),
   };
 }

@@ -119,6 +119,12 @@ export function mayCarryToken({ apiUrl, allowHttp }: Pick<Config, "apiUrl" | "al
   return allowHttp || protocol === "https:" || isPrivateHost(host);
 }
 
+/** Returns whether an address is one of this machine. */
+export function isLoopback(apiUrl: string): boolean {
+  const { host } = addressOf(apiUrl);
+  return host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
+}
+
 function addressOf(apiUrl: string): { protocol: string; host: string } {
   const { protocol, hostname } = new URL(apiUrl);
   return { protocol, host: hostname.replace(/^\[|\]$/g, "").toLowerCase() };

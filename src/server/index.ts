@@ -1,6 +1,6 @@
 // Palinode over HTTP: one caller of `fetch`, one function a route, when it is not asked, and what is wrong in words.
 export { Breaker, type Outcome } from "./breaker.ts";
-export { type Client, createClient, mayCarryToken } from "./client.ts";
+export { type Client, createClient, isLoopback, mayCarryToken } from "./client.ts";
 export { Embedder } from "./embedder.ts";
 export { PalinodeError, palinodeErrorOf, type Reason, reasonOf } from "./failure.ts";
 export { redacted, safe, safeText, withoutCallTags } from "./outgoing.ts";

@@ -42,7 +42,7 @@ export function troubleOf(error: unknown, server: Server): Trouble {
     case "refused":
       return {
         what: `nothing listens at ${server.apiUrl}, so Palinode does not answer`,
-        mend: "start it with: palinode-api (to get it: pip install palinode)",
+        mend: "start it with: palinode-api (to get it: node palinode.js server install)",
       };
     case "dns":
       return {

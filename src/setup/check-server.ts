@@ -1,12 +1,22 @@
 // What the doctor asks the server: does it answer, and does it take the token. What is asked of recall is
 // check-recall.ts.
 import { findProgram } from "../base/programs.ts";
-import { checkHealth, createClient, type Health, mayCarryToken, troubleOf, UNSENT_TOKEN } from "../server/index.ts";
+import { thisProgram } from "../base/shell.ts";
+import { installationIn, placeIn } from "../local/index.ts";
+import {
+  checkHealth,
+  createClient,
+  type Health,
+  isLoopback,
+  mayCarryToken,
+  troubleOf,
+  UNSENT_TOKEN,
+} from "../server/index.ts";
 import { type Config, DEFAULT_API_URL, projectOf, type ReadConfig, type Source, userFile } from "../settings/index.ts";
 import { type Answer, ask, HEALTH_LIMITS } from "./ask.ts";
 import { type Check, failure, ok, warning } from "./check.ts";
 import { askAboutRecall, recallLines } from "./check-recall.ts";
-import { editing, gettingPalinode, setting, settingByHand, starting } from "./mend.ts";
+import { editing, setting, settingByHand, starting } from "./mend.ts";
 
 const MAX_VERSION_CHARS = 40;
 const MAX_TROUBLE_CHARS = 200;
@@ -66,7 +76,9 @@ function otherThan(apiUrl: string, source: Source | undefined, env: NodeJS.Proce
 }
 
 /** Who wants no triggers and has no embedder has a server that searches by words alone. */
-function startOf({ apiUrl, recallTriggers }: Config, env: NodeJS.ProcessEnv): string {
+function startOf(config: Config, env: NodeJS.ProcessEnv): string {
+  if (isInstalledHere(config)) return thisProgram("server start");
+  const { apiUrl, recallTriggers } = config;
   const { port } = new URL(apiUrl);
   const isLexical = !recallTriggers && findProgram("ollama", env) === undefined;
   return starting("palinode-api", {
@@ -78,19 +90,24 @@ function startOf({ apiUrl, recallTriggers }: Config, env: NodeJS.ProcessEnv): st
 /** An address that somebody chose may be wrong; only at the usual one is a server missing for certain. */
 function awayLine(message: string, start: string, { config, sources }: ReadConfig, env: NodeJS.ProcessEnv): Check {
   const source = sources.apiUrl;
-  const { hostname, port } = new URL(config.apiUrl);
-  const isHere = /^(?:localhost|127\.[\d.]+|\[::1\])$/.test(hostname);
+  const { port } = new URL(config.apiUrl);
+  const isHere = isLoopback(config.apiUrl);
   const isUsual = isHere && port === "6340";
-  if (isHere && findProgram("palinode-api", env))
+  if (isHere && (isInstalledHere(config) || findProgram("palinode-api", env)))
     return failure("server", isUsual ? message : `${message} (${source}); if that address is right:`, start);
   if (isUsual) {
-    const missing = "palinode-api is not in PATH; once it is installed";
-    return failure("server", `${message}, and ${missing}: ${start}`, gettingPalinode(env));
+    const missing = "palinode-api is not in PATH; one of its own is installed and started with one command";
+    return failure("server", `${message}, and ${missing}`, thisProgram("server install"));
   }
   const doubt = `check PALINODE_API_URL (${source}) and its port: the default is ${DEFAULT_API_URL}`;
   const right = isHere ? start : "start palinode-api there";
   const fix = setting("apiUrl", DEFAULT_API_URL, source, env);
   return failure("server", `${message}; ${doubt}. If it is right: ${right}`, fix);
+}
+
+/** Whether `server install` installed a server here. */
+function isInstalledHere(config: Config): boolean {
+  return isLoopback(config.apiUrl) && installationIn(placeIn(config)) !== undefined;
 }
 
 function notSent({ config, sources }: ReadConfig, env: NodeJS.ProcessEnv): Check {

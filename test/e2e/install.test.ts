@@ -3,7 +3,6 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { createServer } from "node:https";
-import { homedir } from "node:os";
 import { join, relative } from "node:path";
 import type { TestContext } from "node:test";
 import { pathToFileURL } from "node:url";
@@ -12,6 +11,7 @@ import { cloneInto } from "./clone.ts";
 import { load } from "./loader.ts";
 import { listen } from "./loopback.ts";
 import { run } from "./process.ts";
+import { isRegistryAway, useRegistry } from "./registry.ts";
 import { assertChain, assertRemembered, count, DIGEST } from "./requests.ts";
 import { CORE, e2e, PROMPTS, ROLLBACK, type Scene, visit } from "./scene.ts";
 
@@ -82,7 +82,8 @@ e2e("cline plugin install takes the file from an https address", async (t, parts
 
 /** Has Cline install the repository and returns the file that it loads: the built one, and no other of that folder. */
 async function installRepository(t: TestContext, scene: Scene, source: string): Promise<string | undefined> {
-  useRegistry(scene);
+  // The CLI runs `npm install` in a folder it installs.
+  useRegistry(scene.sandbox);
   const { code, stdout, stderr } = await scene.sandbox.cline("plugin", "install", source, "--json");
   if (code !== 0 && isRegistryAway(stderr)) return void t.skip(`the registry is away: ${stderr.slice(0, 200)}`);
   assert.equal(code, 0, stderr);
@@ -122,23 +123,3 @@ e2e("cline plugin install takes the repository's address, as the README has it",
   const entry = await installRepository(t, scene, address);
   if (entry) assert.deepEqual((await load(parts, parts.node, entry)).plugins, ["palinode"]);
 });
-
-/** The CLI runs `npm install` in a folder it installs; npm needs the machine's own way to its registry for that. */
-function useRegistry({ sandbox }: Scene): void {
-  const machine = [
-    "HTTP_PROXY",
-    "HTTPS_PROXY",
-    "NO_PROXY",
-    "http_proxy",
-    "https_proxy",
-    "no_proxy",
-    "NODE_EXTRA_CA_CERTS",
-  ];
-  for (const name of [...machine, "npm_config_registry"]) sandbox.env[name] = process.env[name];
-  sandbox.env.npm_config_userconfig = process.env.npm_config_userconfig ?? join(homedir(), ".npmrc");
-  sandbox.env.npm_config_cache = process.env.npm_config_cache ?? join(homedir(), ".npm");
-}
-
-function isRegistryAway(text: string): boolean {
-  return /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|\bE5\d\d\b/.test(text);
-}

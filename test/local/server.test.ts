@@ -89,6 +89,7 @@ test("stop ends it and keeps sessions from starting it; start has it back; remov
   const status = await machine.run("server", "status");
   assert.deepEqual([status.code, /nobody answers[\s\S]*No session starts it/.test(status.stdout)], [1, true]);
   assert.equal((await machine.run("server", "stop")).code, 0);
+  assert.match((await machine.run("doctor")).stdout, /nothing listens at .*\n +→ node .*palinode\.js server start\n/i);
   assert.match((await machine.run("server", "start")).stdout, /^Palinode 0\.23\.0 is started at/);
   const well = await machine.run("server", "status");
   assert.equal(well.code, 0);

@@ -13,7 +13,7 @@ test("each trouble says what is wrong and then what mends it", () => {
     [
       failed("refused"),
       "Nothing listens at http://localhost:6340, so Palinode does not answer. " +
-        "Start it with: palinode-api (to get it: pip install palinode)",
+        "Start it with: palinode-api (to get it: node palinode.js server install)",
     ],
     [failed("dns"), `${AT} cannot be found: there is no host localhost. Check PALINODE_API_URL`],
     [failed("timeout"), `${AT} does not answer in time. Its embedder may be loading; see: node palinode.js doctor`],

@@ -12,7 +12,6 @@ import { openState } from "../../src/base/store.ts";
 import { readConfig } from "../../src/settings/index.ts";
 import { setPaused } from "../../src/settings/pause.ts";
 import { floorLines } from "../../src/setup/check-floor.ts";
-import { gettingPalinode } from "../../src/setup/mend.ts";
 import { BYTES, called, createHome, FILE, runFile, VERSION } from "../helpers/command-line.ts";
 import { arrange, type Check, examine, find, mend } from "../helpers/doctor.ts";
 
@@ -103,7 +102,7 @@ test("for a chosen address its setting is to be checked, for the usual one a ser
   );
   // Nothing answers at this address of the loopback net, whatever runs on this machine.
   home.env.PALINODE_API_URL = "http://127.77.66.55:6340";
-  assert.equal(find((await examine(home)).checks, "server").fix, gettingPalinode(home.env));
+  assert.equal(find((await examine(home)).checks, "server").fix, `node ${FILE} server install`);
 });
 
 test("an address or a token that is not usable is what to start with", async (t) => {
