@@ -7,7 +7,7 @@ import { install } from "./install.ts";
 import { type Installation, installationIn, isStopped, noteInstallation, noteStopped, placeIn } from "./place.ts";
 import { answering, runningPid, stopProcess } from "./running.ts";
 import { bringUp } from "./start.ts";
-import { alone, say, type Task } from "./task.ts";
+import { alone, say, type Task, usedAsItIs, whoAnswers } from "./task.ts";
 
 /** The exit code of a program that was interrupted. */
 const INTERRUPTED = 130;
@@ -68,12 +68,10 @@ async function interruptible(work: (signal: AbortSignal) => Promise<number>): Pr
 }
 
 async function start(task: Task): Promise<number> {
-  const { config, place } = task;
-  const { version, isOther } = await answering(config);
-  const isOurs = runningPid(place) !== undefined;
-  if (isOther) throw new Error(`something else than Palinode answers at ${config.apiUrl}`);
+  const { place } = task;
+  const { version, isOurs } = await whoAnswers(task);
   if (version !== undefined && !isOurs) {
-    say(task, `Palinode ${version} answers at ${config.apiUrl} already, and is used as it is.`);
+    say(task, usedAsItIs(task, version));
     return 0;
   }
   const installation = installed(task);

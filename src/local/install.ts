@@ -8,22 +8,18 @@ import { memoryDirOf, prepareMemoryDir } from "./memory-folder.ts";
 import { lookForOllama, whatOllamaAdds } from "./ollama.ts";
 import { type Installation, installationIn, noteInstallation, programOf, TESTED_VERSION } from "./place.ts";
 import { progressOn } from "./progress.ts";
-import { answering, runningPid, stopProcess } from "./running.ts";
+import { stopProcess } from "./running.ts";
 import { bringUp } from "./start.ts";
-import { say, type Task } from "./task.ts";
+import { say, type Task, usedAsItIs, whoAnswers } from "./task.ts";
 
 /** Variables of the server's own that are kept for each start (palinode-api.md, 4). */
 const KEPT = ["OLLAMA_URL", "EMBEDDING_MODEL", "PALINODE_EMBEDDING_API_KEY_FILE"];
 
 /** Installs and starts the server. Returns the exit code. Throws an `Error` for the user. */
 export async function install(task: Task, wanted: string | undefined): Promise<number> {
-  const { config, place } = task;
-  const isOurs = runningPid(place) !== undefined;
-  const { version, isOther } = await answering(config);
-  if (isOther)
-    throw new Error(`something else than Palinode answers at ${config.apiUrl}; PALINODE_API_URL names another address`);
+  const { version, isOurs } = await whoAnswers(task);
   if (version !== undefined && !isOurs) {
-    say(task, `Palinode ${version} answers at ${config.apiUrl} already, and is used as it is. Nothing was installed.`);
+    say(task, `${usedAsItIs(task, version)} Nothing was installed.`);
   } else {
     const mode = await installOwn(task, wanted, version !== undefined);
     for (const line of mode) say(task, line);
@@ -38,7 +34,7 @@ async function installOwn(task: Task, wanted: string | undefined, isAnswering: b
   const former = installationIn(place);
   try {
     const environment = await environmentOf(task, former, wanted ?? TESTED_VERSION);
-    const memoryDir = former?.memoryDir ?? memoryDirOf(shell.env, shell.cwd);
+    const memoryDir = memoryDirOf(shell.env, shell.cwd, former?.memoryDir);
     say(task, `Memories: ${await prepareMemoryDir(memoryDir, shell.env)}`);
     const { variables, mode } = await modeOf(task, memoryDir);
     const installation = inOrder({ ...environment, memoryDir, variables, apiUrl: config.apiUrl });

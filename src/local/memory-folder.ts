@@ -10,10 +10,10 @@ const GIT_TIMEOUT_MS = 20_000;
 /** What the server keeps beside the memories. */
 const IGNORED = ".palinode.db*\n.audit/\nlogs/\n";
 
-/** Returns the folder of memories: `PALINODE_DIR`, else `palinode` in the home folder. */
-export function memoryDirOf(env: NodeJS.ProcessEnv, cwd: string): string {
+/** Returns the folder of memories: `PALINODE_DIR`, else the former one, else `palinode` in the home folder. */
+export function memoryDirOf(env: NodeJS.ProcessEnv, cwd: string, former: string | undefined): string {
   const given = env.PALINODE_DIR?.trim();
-  if (!given) return join(homeDir(env), "palinode");
+  if (!given) return former ?? join(homeDir(env), "palinode");
   const path = given.replace(/^~(?=$|[\\/])/, () => homeDir(env));
   return isAbsolute(path) ? path : resolve(cwd, path);
 }

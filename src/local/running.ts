@@ -24,19 +24,26 @@ const HANDED_ON = new RegExp(
   "i",
 );
 
+interface StartOptions {
+  readonly env: NodeJS.ProcessEnv;
+  readonly token: string;
+  /** False where memories may lie there without an index: a server does not start on these unless it is told to. */
+  readonly isIndexed: boolean;
+}
+
 /**
  * Starts the server detached, with its log in the place's folder, and notes its process. Returns false where that could
- * not be done. Whether it comes to answer is not waited for.
+ * not be done, as where its memories are not there: a disk may not be mounted. Whether it comes to answer is not waited
+ * for.
  */
 export function startProcess(
   place: Place,
   { environment, memoryDir, apiUrl, variables }: Installation,
-  { env, token }: { readonly env: NodeJS.ProcessEnv; readonly token: string },
+  { env, token, isIndexed }: StartOptions,
 ): boolean {
   const listening = listeningAt(apiUrl);
   if (listening === undefined) return false;
   try {
-    makeFolder(memoryDir);
     const log = openLog(place);
     const child = spawn(programOf(place, environment, "palinode-api"), [], {
       cwd: memoryDir,
@@ -49,8 +56,7 @@ export function startProcess(
         PALINODE_DIR: memoryDir,
         PALINODE_API_HOST: listening.host,
         PALINODE_API_PORT: listening.port,
-        // An index that is gone is made anew; without this it would not start on memories that have none.
-        PALINODE_ALLOW_FRESH_DB: "1",
+        ...(isIndexed ? {} : { PALINODE_ALLOW_FRESH_DB: "1" }),
         ...(token === "" ? {} : { PALINODE_API_TOKEN: token }),
       },
     });

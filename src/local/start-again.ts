@@ -26,7 +26,7 @@ export function startAgain(
     const installation = config.serverStart ? installationIn(place) : undefined;
     if (installation === undefined || !isFor(installation, config)) return undefined;
     if (isStopped(place) || runningPid(place) !== undefined || !claimMinute(place, now)) return undefined;
-    if (!startProcess(place, installation, { env, token: config.token })) return undefined;
+    if (!startProcess(place, installation, { env, token: config.token, isIndexed: true })) return undefined;
     const signal = AbortSignal.timeout(START_TIMEOUT_MS);
     return untilAnswering(place, config, signal, POLL_MS).then((version) => version !== undefined);
   } catch {

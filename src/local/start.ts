@@ -21,8 +21,8 @@ export async function bringUp(task: Task, installation: Installation, mayLackVec
   const wantsIndex = needsIndex(installation.memoryDir) || mayLackVectors;
   const isRunning = runningPid(place) !== undefined;
   const { token } = config;
-  if (!isRunning && !startProcess(place, installation, { env: shell.env, token }))
-    throw new Error("the server could not be started; try again after: server remove, server install");
+  if (!isRunning && !startProcess(place, installation, { env: shell.env, token, isIndexed: !wantsIndex }))
+    throw new Error(`the server could not be started in ${installation.memoryDir}; is that folder there?`);
   const limit = AbortSignal.any([signal, AbortSignal.timeout(START_TIMEOUT_MS)]);
   const version = await untilAnswering(place, config, limit);
   signal.throwIfAborted();

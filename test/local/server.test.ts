@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, createServer as createTcp } from "node:net";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -136,7 +136,7 @@ async function interrupted(machine: Machine, signal: NodeJS.Signals): Promise<nu
 test("Ctrl-C in the middle leaves nothing half done, and the next call goes on", async (t) => {
   const machine = await createMachine(t, { pip: "exec /bin/sleep 60" });
   assert.equal(await interrupted(machine, "SIGINT"), 130);
-  assert.deepEqual(readdirSync(machine.place), []);
+  assert.equal(existsSync(machine.place), false);
   usePython(machine, GOOD_PYTHON);
   assert.equal((await machine.run("server", "install")).code, 0);
 });
@@ -179,12 +179,22 @@ test("what cannot be is said in one line, with the way out", async (t) => {
   const other = createServer((_, answer) => answer.end('"hello"')).listen(0, "127.0.0.1");
   await once(other, "listening");
   t.after(() => other.close());
+  const silent = createTcp((socket) => socket.end("220 mail\r\n")).listen(0, "127.0.0.1");
+  await once(silent, "listening");
+  t.after(() => silent.close());
   const cases: [string, Record<string, string>, string[], RegExp, number][] = [
     [
       "another program there",
       { PALINODE_API_URL: `http://127.0.0.1:${(other.address() as AddressInfo).port}` },
       ["install"],
-      /something else than Palinode answers/,
+      /something else than Palinode is at/,
+      1,
+    ],
+    [
+      "no web server there",
+      { PALINODE_API_URL: `http://127.0.0.1:${(silent.address() as AddressInfo).port}` },
+      ["start"],
+      /something else than Palinode is at/,
       1,
     ],
     ["a remote address", { PALINODE_API_URL: "http://192.168.1.5:6340" }, ["install"], /of this machine/, 1],
@@ -291,4 +301,18 @@ test("memories that lie there without an index are read, and the folder may have
   assert.match(stdout, /It reads the memories that are there[^\n]*\nIt has read 0 files/);
   const status = await machine.run("server", "status");
   assert.ok(status.stdout.includes(`Memories:  ${join(machine.home, "my notes")}`));
+});
+
+test("memories that are not there, as on a disk that is not mounted, are not begun anew", async (t) => {
+  const machine = await createMachine(t);
+  machine.env.PALINODE_DIR = join(machine.home, "disk/memory");
+  await machine.run("server", "install");
+  await machine.run("server", "stop");
+  renameSync(join(machine.home, "disk"), join(machine.home, "unplugged"));
+  const { code, stderr } = await machine.run("server", "start");
+  assert.deepEqual([code, /could not be started in .*disk\/memory; is that folder there\?/.test(stderr)], [1, true]);
+  assert.equal(existsSync(join(machine.home, "disk")), false);
+  machine.env.PALINODE_DIR = join(machine.home, "unplugged/memory");
+  assert.equal((await machine.run("server", "install")).code, 0, "another folder is another folder");
+  assert.ok((await machine.run("server", "status")).stdout.includes("unplugged/memory"));
 });
