@@ -17,10 +17,11 @@ import {
   stateOf,
 } from "./choose.ts";
 import { type Kinship, kinshipsOf } from "./families.ts";
+import { ITEMS_PER_YIELD } from "./import-each.ts";
 import { openImportLedger } from "./import-ledger.ts";
 import { countsText, dryRunJson, memoryText, progressOn } from "./import-report.ts";
 import { createSend, type Send } from "./import-send.ts";
-import { countLost, type ImportCounts, type Importer, importSessions, SESSIONS_PER_YIELD } from "./import-sessions.ts";
+import { countLost, type ImportCounts, type Importer, importSessions } from "./import-sessions.ts";
 import { type Kept, openKept } from "./kept.ts";
 import type { Outline } from "./outline.ts";
 import type { ListedSession, PastSession } from "./sessions.ts";
@@ -92,7 +93,7 @@ async function kinshipsAmong(
   const members: ListedSession[] = [];
   for (const [index, past] of sessions.entries()) {
     // Reading is synchronous: an interrupt is heard here.
-    if (index % SESSIONS_PER_YIELD === 0) await yieldToEvents();
+    if (index % ITEMS_PER_YIELD === 0) await yieldToEvents();
     if (signal.aborted) break;
     const session = listed(past, outlines, () => undefined);
     if (session === undefined || (project !== "" && projectFor(session) !== project)) continue;

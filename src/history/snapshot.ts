@@ -6,6 +6,7 @@ import { described, lastAnswer, listed } from "../capture/index.ts";
 import { type Message, type Outcome, textsOf, workOf } from "../cline/index.ts";
 import { type SaveRequest, safe, safeText } from "../server/index.ts";
 import { lastAt, promptCount, type ReadSession, resumeLine } from "./sessions.ts";
+import { bearable, withShortRules } from "./signs.ts";
 import { wordsOf } from "./titles.ts";
 
 const PROMPTS = "Prompts";
@@ -20,14 +21,6 @@ const MAX_SLUG_CHARS = 80;
 
 /** Ids as Cline makes them stay apart in a slug. */
 const CLINE_ID = /^\d{13}(?:_[a-z0-9]+)?$/;
-
-/** The server refuses texts of which more than 0.4 are other characters than these. */
-const SPECIAL = /[^\p{L}\p{N} .,!?\-_\n#:()[\]{}'"]/gu;
-const MAX_SPECIAL_SHARE = 0.35;
-/** Accents of their own, without which words of many scripts cannot be read. */
-const SIGN = /[^\p{L}\p{M}\p{N} .,!?\-_\n#:()[\]{}'"]/gu;
-/** A rule of the same sign; three of them say as much. */
-const RULE = /([^\p{L}\p{N}\s])\1{7,}/gu;
 
 /** `Decision: …`, or the heading of a list of them: nothing stands behind that. */
 const DECISION =
@@ -66,9 +59,8 @@ function slugFor(id: string): string {
 /** Returns what a session was about and what came of it, as safe lines of at most 6,000 characters. */
 export function bodyOf(session: ReadSession): string {
   const sections = sectionsOf(session);
-  // As it is, else without what the server counts as signs; last of all without accents, which it counts too.
-  const drafts = [textFrom(sections), withoutSigns(sections, SIGN), withoutSigns(sections, SPECIAL)];
-  return clipMarked(drafts.find((text) => !isNoisy(text)) ?? drafts.at(-1) ?? "", MAX_BODY_CHARS);
+  const text = bearable((soften) => textFrom(sections.map((section) => ({ ...section, text: soften(section.text) }))));
+  return clipMarked(text, MAX_BODY_CHARS);
 }
 
 interface Section {
@@ -131,10 +123,6 @@ function sectionText({ label, text }: Section): string {
   return `${label}:\n${clipMarked(text, label === PROMPTS ? MAX_PROMPTS_CHARS : MAX_SECTION_CHARS)}`;
 }
 
-function withoutSigns(sections: readonly Section[], signs: RegExp): string {
-  return textFrom(sections.map((section) => ({ ...section, text: calm(section.text, signs) })));
-}
-
 /** Returns what the assistant itself marked as decided: `Decision: …`, or a list under such a heading. */
 function decisionsIn(messages: readonly Message[]): string[] {
   const answers = messages.filter((message) => asRecord(message).role === "assistant").flatMap(textsOf);
@@ -153,21 +141,4 @@ function decisionsIn(messages: readonly Message[]): string[] {
 
 function bullets(lines: readonly string[]): string {
   return lines.map((line) => `- ${line}`).join("\n");
-}
-
-/** Takes signs out of lines that hold little else, and lines that hold nothing else. */
-function calm(text: string, signs: RegExp): string {
-  const lines = text.split("\n").map((line) => {
-    if (!isNoisy(line)) return line;
-    return line.replace(signs, " ").replace(/ {2,}/g, " ").trim();
-  });
-  return lines.filter((line) => /[\p{L}\p{N}]/u.test(line)).join("\n");
-}
-
-function withShortRules(text: string): string {
-  return text.replace(RULE, "$1$1$1");
-}
-
-function isNoisy(text: string): boolean {
-  return (text.match(SPECIAL)?.length ?? 0) > MAX_SPECIAL_SHARE * [...text].length;
 }
