@@ -2,8 +2,8 @@
 
 import { plainText, type Shell } from "../base/shell.ts";
 import type { SaveRequest } from "../server/index.ts";
+import type { Counts } from "./import-each.ts";
 import { MAX_WRITES_A_MINUTE } from "./import-send.ts";
-import type { ImportCounts } from "./import-sessions.ts";
 
 const BAR_CHARS = 24;
 /** Sessions for each line of progress where no bar can be drawn. */
@@ -35,13 +35,13 @@ export function memoryText({ slug, title, content, entities, metadata }: SaveReq
 }
 
 /** Returns the line that an import ends with. */
-export function countsText({ sent, stopped: _, ...others }: ImportCounts, isDry: boolean): string {
+export function countsText({ sent, stopped: _, ...others }: Counts, isDry: boolean): string {
   const rest = Object.entries(others).map(([name, count]) => `${name.replace("_", " ")} ${count}`);
   return `${isDry ? "would send" : "sent"} ${sent}, ${rest.join(", ")}\n`;
 }
 
 /** Returns what a dry run prints as JSON: what would be sent, in place of how much was. */
-export function dryRunJson({ sent: _, ...others }: ImportCounts, bodies: readonly unknown[]): unknown {
+export function dryRunJson({ sent: _, ...others }: Counts, bodies: readonly unknown[]): unknown {
   return { would_send: bodies, ...others };
 }
 

@@ -1,4 +1,4 @@
-// The sessions that Cline left on disk.
+// The sessions that Cline left on disk, and what a repository says.
 export { handoff } from "./handoff.ts";
 export { importCommand } from "./import.ts";
 export { history } from "./list.ts";

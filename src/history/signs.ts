@@ -9,7 +9,7 @@ const SIGN = /[^\p{L}\p{M}\p{N} .,!?\-_\n#:()[\]{}'"]/gu;
 /** A rule of the same sign; three of them say as much. */
 const RULE = /([^\p{L}\p{N}\s])\1{7,}/gu;
 
-/** Returns the text that `make` makes: as it is where the server takes it, else with less and less signs in its parts. */
+/** Returns the text that `make` makes: as it is where the server takes it, else with fewer signs in its parts. */
 export function bearable(make: (soften: (part: string) => string) => string): string {
   // As it is, else without what the server counts as signs; last of all without accents, which it counts too.
   const drafts = [(part: string) => part, (part: string) => calm(part, SIGN), (part: string) => calm(part, SPECIAL)];
