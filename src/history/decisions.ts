@@ -28,8 +28,8 @@ const RETIRED = new RegExp(
 );
 const TAKEN = /\b(?:accepted|approved|adopted|agreed|decided|implemented|active|final|done)\b/i;
 const OPEN = new RegExp(
-  "\\b(?:propos(?:ed|al)|draft|pending|review|discussion|wip|in progress|open|undecided|deferred|postponed)\\b|" +
-    "提议|草案|提案",
+  "\\b(?:propos(?:ed|al)|draft|pending|on[ -]hold|review|discussion|wip|in progress|open|undecided|deferred|" +
+    "postponed)\\b|提议|草案|提案",
   "i",
 );
 const IN_BRACKETS = /[[(~]\s{0,4}(?:superseded|deprecated|rejected|withdrawn|obsolete)\b/i;

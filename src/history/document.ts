@@ -53,6 +53,8 @@ const SHOWS: readonly RegExp[] = [
 
 const HASHES = /^ {0,3}(#{1,6})[ \t]+(\S.*)$/;
 const EQUALS = /^(={1,5})[ \t]+(\S.*)$/;
+/** What a rule may stand below without underlining it: a list, a quotation, a table. */
+const NO_HEADING = /^\s*(?:[-+*>][ \t]|\|)/;
 const UNDERLINE = /^([=\-~^])\1{2,}[ \t]*$/;
 
 /** Returns what a text says. Its line ends are `\n`. */
@@ -64,12 +66,13 @@ export function readDocument(text: string): Document {
   };
 }
 
-/** Returns the first heading there is, or "". */
+/** Returns what sections of a text are headed with as a whole, or "". */
 export function titleOf({ front, sections }: Document): string {
-  return front.get("title") || (sections.find(({ heading }) => heading !== "")?.heading ?? "");
+  const top = sections.find(({ level }) => level === 1) ?? sections[0];
+  return front.get("title") || (top?.heading ?? "");
 }
 
-/** Returns sections as Markdown, without those that say nothing; "" where none says anything. */
+/** Returns sections as Markdown; "" where there are only headings. */
 export function textOf(sections: readonly Section[]): string {
   if (sections.every(({ text }) => text === "")) return "";
   const parts = sections.map(({ heading, level, text }) => [heading && `${"#".repeat(level)} ${heading}`, text]);
@@ -130,8 +133,17 @@ function sectionsOf(lines: readonly string[]): Section[] {
     else if (underlined) sections.push({ ...underlined, lines: [] });
     else current.lines.push(line);
   }
-  const told = sections.map(({ heading, level, lines: own }) => ({ heading, level, text: textIn(own) }));
-  return told.filter(({ heading, text }) => heading !== "" || text !== "");
+  return withoutEmpty(sections.map(({ heading, level, lines: own }) => ({ heading, level, text: textIn(own) })));
+}
+
+/** Leaves out what says nothing and has nothing below it, such as the heading of a table of contents; a title stays. */
+function withoutEmpty(sections: readonly Section[]): Section[] {
+  const kept: Section[] = [];
+  for (const section of sections.toReversed()) {
+    const isAbove = section.heading !== "" && (section.level === 1 || section.level < (kept.at(-1)?.level ?? 0));
+    if (section.text !== "" || isAbove) kept.push(section);
+  }
+  return kept.reverse();
 }
 
 /** Takes the heading that a line underlines from the end of what stands above it, with a line above it of the same. */
@@ -140,7 +152,7 @@ function underlinedBy(line: string, above: string[]): { heading: string; level: 
   const [before = "", heading = ""] = [above.at(-2), above.at(-1)];
   const isOverlined = sign !== undefined && before.startsWith(sign.repeat(3));
   const isAlone = before.trim() === "" || isOverlined;
-  if (sign === undefined || !isAlone || !/^ {0,3}[\p{L}\p{N}[(*_`"'~]/u.test(heading)) return undefined;
+  if (sign === undefined || !isAlone || NO_HEADING.test(heading) || !/[\p{L}\p{N}]/u.test(heading)) return undefined;
   above.splice(isOverlined ? -2 : -1);
   return { heading: plainHeading(heading), level: Math.min("=-~^".indexOf(sign), 2) + 1 };
 }

@@ -2,10 +2,11 @@
 // decision records. Its files are read with suspicion, since anybody may have written them.
 import { type Dirent, readdirSync, realpathSync } from "node:fs";
 import { isAbsolute, join, posix, relative, sep } from "node:path";
+import { stripVTControlCharacters } from "node:util";
 import { readText } from "../base/files.ts";
-import { stripOurBlocks } from "../base/markup.ts";
-import { clipLines, clipMarked, hexDigestOf } from "../base/text.ts";
-import { redacted, type SaveRequest, safe, safeText } from "../server/index.ts";
+import { dropPrivate, stripOurBlocks } from "../base/markup.ts";
+import { clean, clipLines, clipMarked, hexDigestOf } from "../base/text.ts";
+import { type SaveRequest, safe, safeText } from "../server/index.ts";
 import { slugOf } from "../settings/index.ts";
 import { isRecord, kindOfFolder, standingOf } from "./decisions.ts";
 import { type Document, opening, readDocument, type Section, textOf, titleOf } from "./document.ts";
@@ -104,8 +105,9 @@ function firstTold(
 ): Pick<Telling, "file" | "title" | "text"> | undefined {
   const file = PLACES.map((place) => fileNamed(root, place, name)).find((found) => found !== undefined);
   const document = file && read(root, file, warn);
-  const text = document && textOf(pick(document));
-  return document && text ? { file, title: titleOf(document), text } : undefined;
+  const sections = document ? pick(document) : [];
+  const text = textOf(sections);
+  return document && text ? { file, title: titleOf({ ...document, sections }), text } : undefined;
 }
 
 /** Returns the decision records, oldest first: what the server has newest is the newest record. */
@@ -157,11 +159,11 @@ function entriesOf(root: string, folder: string): Dirent[] {
   }
 }
 
-/** Returns a file without its secrets, private spans and our own blocks, or undefined: then it was warned of. */
+/** Returns a file without private spans and our own blocks, or undefined: then it was warned of. */
 function read(root: string, file: string, warn: Warn): Document | undefined {
-  const text = attempt(file, warn, () => readInside(root, file));
-  // Ahead of reading it: with its tags gone, a private span would be none.
-  return text === undefined ? undefined : readDocument(redacted(stripOurBlocks(text)));
+  const text = attempt(file, warn, () => clean(stripVTControlCharacters(readInside(root, file))));
+  // Before it is read: without its tags a private span would be none. Secrets go last: their marks would break links.
+  return text === undefined ? undefined : readDocument(dropPrivate(stripOurBlocks(text)));
 }
 
 /** Returns the text of a file that lies in the repository. Throws what the system says, or why it is not to be told. */

@@ -1,6 +1,7 @@
 // Cline's own history as the real CLI has just written it: listed, imported into the real server, recalled from there.
 import assert from "node:assert/strict";
-import { delimiter, join } from "node:path";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { delimiter, dirname, join } from "node:path";
 import { PLUGIN, PROJECT } from "./cline.ts";
 import { texts } from "./model-server.ts";
 import { type Result, run } from "./process.ts";
@@ -58,6 +59,40 @@ e2e(
     assert.match(handed.stdout, /### Last session here[\s\S]*### Recent sessions[\s\S]*cline-session-/, handed.stderr);
   },
 );
+
+e2e("what a repository says is taken by the real server, each memory once, and found there", async (t, parts) => {
+  const scene = await arrange(t, parts);
+  const { workspace, env } = scene.sandbox;
+  const write = (path: string, text: string): void => {
+    mkdirSync(dirname(join(workspace, path)), { recursive: true });
+    writeFileSync(join(workspace, path), text);
+  };
+  write("README.md", "# Shop\n\nSells bandicoot-6601 hats.\n\n## Install\n\nx\n");
+  write("CONTRIBUTING.md", "# Contributing\n\nRun potoroo-6602 first: `make </summary>` <summary>\n");
+  write("docs/adr/1.md", "# 1. Use bettong-6603\n\n## Status\n\nAccepted\n");
+  write("docs/adr/2.md", "# 2. Use bilby-6604\n\n## Status\n\nSuperseded by [1](1.md)\n");
+  for (const words of [
+    ["add", "."],
+    ["-c", "user.name=A", "-c", "user.email=a@example.com", "commit", "-qm", "Round quoll-6605"],
+  ])
+    assert.equal((await run("git", words, { cwd: workspace, env })).code, 0);
+
+  assert.match((await palinode(scene, "import", "--git", "--dry-run")).stdout, /^would send 5, unchanged 0/m);
+  const sent = await palinode(scene, "import", "--git");
+  assert.equal(sent.stdout, "sent 5, unchanged 0, broken 0, refused 0\n", sent.stderr);
+  const isFound = async (name: string, words: string): Promise<boolean> =>
+    (await palinode(scene, "search", words)).stdout.split(`/repository-shop-${name}-`).length === 2;
+  assert.ok(await isFound("readme", "sells bandicoot-6601 hats"));
+  assert.ok(await isFound("contributing", "run potoroo-6602 first"));
+  assert.ok(await isFound("1", "use bettong-6603"));
+  assert.ok(await isFound("changes", "round quoll-6605"));
+  assert.ok(!(await isFound("2", "use bilby-6604")), "what no longer stands is archived");
+  // A server keeps the rest of what it is sent over: it has to be told that this stands again.
+  write("docs/adr/2.md", "# 2. Use bilby-6604\n\n## Status\n\nAccepted\n");
+  assert.match((await palinode(scene, "import", "--git")).stdout, /^sent 1, unchanged 4,/);
+  assert.ok(await isFound("2", "use bilby-6604"));
+  assert.equal(Object.keys(scene.palinode.files("decisions")).filter((name) => /^repository-/.test(name)).length, 2);
+});
 
 e2e("handoff opens the terminal program with the prompt, which is sent as it is printed", async (t, parts) => {
   const scene = await arrange(t, parts);

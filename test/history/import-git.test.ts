@@ -15,7 +15,8 @@ const TOKEN = `ghp_${SECRET}${SECRET}`.slice(0, 40);
 test("README, notes, decisions and commits arrive, each once and again only when it changed", async (t) => {
   const { repository, server, run } = await open(t);
   repository.write("README.md", "# Shop\n\nSells *hats* online.\n\n## Install\n\nnpm install\n");
-  repository.write("CONTRIBUTING.md", "# Contributing\n\nRun `npm test` first.\n");
+  const contents = "## Contents\n\n- [Tests](#tests)\n\n";
+  repository.write("CONTRIBUTING.md", `# Contributing\n\n${contents}## Work\n\n### Tests\n\nRun \`npm test\` first.\n`);
   repository.write("AGENTS.md", "# Agents\n\nCline reads this itself.\n");
   repository.write(
     "docs/adr/0001-use-pnpm.md",
@@ -41,7 +42,7 @@ test("README, notes, decisions and commits arrive, each once and again only when
     [notes.type, notes.slug, notes.title],
     ["Insight", "repository-shop-contributing-#", "Contributing"],
   );
-  assert.equal(notes.content, "# Contributing\n\nRun `npm test` first.");
+  assert.equal(notes.content, "# Contributing\n\n## Work\n\n### Tests\n\nRun `npm test` first.");
   assert.deepEqual(decision, {
     ...common,
     type: "Decision",
@@ -90,6 +91,7 @@ test("a decision that no longer stands, or was not taken, is not told as one tha
     ["# [DEPRECATED] A\n\nText.", "archived", /^No longer/, /Text/],
     ["# A\n\n## 状态\n\n已废弃\n\n正文", "archived", /^No longer stands: A$/, /已废弃/],
     ["# A\n\n- Status: proposed\n", "active", /^Not decided: A$/, /^Status: proposed\. This is not decided\.$/m],
+    ["---\nstatus: on hold\n---\n# A\n\nText.", "active", /^Not decided: A$/, /^Status: on hold\. /m],
     ["# A\n\n## Status\n\n🚧 Draft\n", "active", /^Not decided: A$/, /Draft/],
     ["# A\n\n## Status\n\nAccepted\n\nSupersedes [3. Use the deprecated API](3.md)\n", "active", /^A$/, /Supersedes 3/],
     [
@@ -174,7 +176,7 @@ test("of a README the first section with something to say is told, without what 
         "",
         "# Shop",
         "",
-        "[![ci](https://x/y.svg)](https://x) ![v](v.svg) [![c][c-svg]][c]",
+        "[![ci](https://x/y.svg?token=0123abcd)](https://x) ![v](v.svg) [![c][c-svg]][c]",
         "",
         "Sells `List<T>`<br>and [hats](hats.md).",
         "",
@@ -208,7 +210,8 @@ test("of a README the first section with something to say is told, without what 
     ],
     ["Shop\n====\n\nHats\nand caps.\n\nInstall\n-------\n\nx\n", "# Shop\n\nHats\nand caps."],
     ["# 店舗\n\n帽子を売る。\n\n## 導入\n\nx", "# 店舗\n\n帽子を売る。"],
-    ["Hats alone.", "Hats alone."],
+    ["@acme/hats\n==========\n\nHats.", "# @acme/hats\n\nHats."],
+    ["Hats alone.\n\n## Install\n\nx", "Hats alone."],
     [
       "# Shop\n\n```sh\n# no heading\nnpm i <x>\n```\n\n# Next\n\ny",
       "# Shop\n\n```sh\n# no heading\nnpm i &lt;x>\n```",
@@ -239,6 +242,12 @@ test("README and notes are found in any of their places and spellings, the root'
   assert.deepEqual(await files(), ["readme", ".github/CONTRIBUTING.md"]);
   repository.write("CONTRIBUTING", "Root.");
   assert.deepEqual(await files(), ["readme", "CONTRIBUTING"]);
+  // A heading further down is not the title of what stands above it.
+  repository.write("readme", "Hats.\n\n## Install\n\nx");
+  assert.deepEqual(
+    (await bodies()).map(({ title }) => title),
+    ["README", "Contributing"],
+  );
 });
 
 test("commits are told by the folder of most of their files, without merges, bots and repetitions", async (t) => {
@@ -549,27 +558,30 @@ test("what the server refuses is named and tried again; a server that is away en
   assert.match(away.err, /stopped with 2 left: start palinode-api/);
 });
 
-test("a huge history and huge texts take seconds, not minutes", async (t) => {
+test("what is huge takes no time with its square", { timeout: 60_000 }, async (t) => {
   const { repository, bodies } = await open(t);
   const wide = Array.from({ length: 4000 }, (_, index) => [`wide/${index}/${"n".repeat(60)}`, "x"] as const);
   repository.commit("Wide", Object.fromEntries(wide));
-  for (const [index, text] of [
+  const parts = [
     "![",
     "[",
-    "<!--",
     "<h1",
     "```\n",
-    "# \n",
+    "# x\n",
     "[x](#",
     "- [",
-    "|",
     "a\n=",
     "status:",
     "<p ",
-  ].entries())
-    repository.write(`docs/adr/${index}.md`, `# T${index}\n\n${text.repeat(500_000 / text.length)}`);
-  const [first] = await bodies();
-  assert.ok(first !== undefined);
+    "`a",
+    "a\n===\n",
+    "---\nx",
+  ];
+  for (const [index, part] of parts.entries())
+    repository.write(`docs/adr/${index}.md`, `# T\n\nText.\n\n${part.repeat(500_000 / part.length)}`);
+  const sent = await bodies();
+  assert.equal(sent.length, parts.length + 1);
+  for (const { content } of sent) assert.ok(content.length <= 6000);
 });
 
 function lines(...each: string[]): string {
