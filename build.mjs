@@ -20,7 +20,7 @@ const TSC = "node_modules/typescript/bin/tsc";
 const TOOLS = ["esbuild", "typescript", "@biomejs/biome"];
 const PROGRAMS = join(ROOT, ".cache/build");
 /** A figure to notice growth by, not to squeeze code for. */
-const MAX_BUNDLE_BYTES = 448 * 1024;
+const MAX_BUNDLE_BYTES = 480 * 1024;
 /** Suites that need real parts; `npm test` leaves them out. */
 const REAL_PARTS = ["e2e", "matrix"];
 /** Programs that others start in a thread, by the path of what was built. */

@@ -13,7 +13,7 @@ declare const REPOSITORY: string;
 
 const ROUNDS = 21;
 /** The budget of an import beside the parts of Node that it needs, and of the file (build.mjs). */
-const LIMITS = { importMs: 20, fileKilobytes: 448 };
+const LIMITS = { importMs: 20, fileKilobytes: 480 };
 
 /** Runs in the fresh process: imports a file and prints what that took, in processor time. */
 const PROBE = `
