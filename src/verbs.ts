@@ -3,9 +3,11 @@
 import type { Command } from "./base/shell.ts";
 import {
   type DeskVerb,
+  forgetVerb,
   openCommand,
   pauseVerb,
   readVerb,
+  restoreVerb,
   saveVerb,
   searchVerb,
   statusVerb,
@@ -27,6 +29,8 @@ export const VERBS: Readonly<Record<string, Verb>> = {
   search: { where: "shell and session", ...searchVerb },
   read: { where: "shell and session", ...readVerb },
   save: { where: "shell and session", ...saveVerb },
+  forget: { where: "shell and session", ...forgetVerb },
+  restore: { where: "shell and session", ...restoreVerb },
   why: { where: "shell and session", ...whyVerb },
   pause: { where: "shell and session", ...pauseVerb },
   unpause: { where: "shell and session", ...unpauseVerb },

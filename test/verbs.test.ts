@@ -62,12 +62,12 @@ test("the verbs for a session are those that /palinode and the command's descrip
   const { api, commands } = createApiCapture();
   createPalinodePlugin({ persist: false, apiUrl: "http://127.0.0.1:1" }).setup(api, {});
   const names = Object.keys(SESSION_VERBS);
-  assert.deepEqual(names, ["status", "search", "read", "save", "why", "pause", "unpause"]);
+  assert.deepEqual(names, ["status", "search", "read", "save", "forget", "restore", "why", "pause", "unpause"]);
   assert.equal(commands[0]?.description, `Long-term memory: ${names.join(", ")}`);
   const help = String(await commands[0]?.handler?.("help"));
   const listed = help.split("\n").map((line) => /^\/palinode ([a-z]+)/.exec(line)?.[1]);
   assert.deepEqual(listed.filter(Boolean), [...names, "help"]);
-  for (const name of ["doctor", "install", "import", "history"])
+  for (const name of ["doctor", "server", "install", "open", "import", "history"])
     assert.equal(await commands[0]?.handler?.(name), help, `${name} is for a shell alone`);
 });
 

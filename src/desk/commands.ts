@@ -7,7 +7,9 @@ import { readSetupContext } from "../cline/index.ts";
 import { MemoryError } from "../server/index.ts";
 import { createSession, newSurroundings, type Session } from "../session/index.ts";
 import { type ReadConfig, readConfig, setPaused, workspaceOf } from "../settings/index.ts";
-import { MEMORY_TYPES, read, save, search } from "./memory.ts";
+import { archive, restore } from "./archive.ts";
+import { read, search } from "./memory.ts";
+import { MEMORY_TYPES, save } from "./save.ts";
 import { type Reply, status, why } from "./status.ts";
 
 /** Where a verb works. */
@@ -67,6 +69,25 @@ export const saveVerb = deskVerb({
       ...(core === true ? { core: true } : {}),
     });
     return { data: saved, text: [`Saved as ${saved.path}.`, ...saved.notes].join(" ") };
+  },
+});
+
+export const forgetVerb = deskVerb({
+  takes: "FILE",
+  help: "archives a memory: no new prompt gets it",
+  options: { reason: { type: "string" } },
+  async answer({ session }, path, { reason }) {
+    const data = await archive(session, needed(path, "forget FILE"), typeof reason === "string" ? { reason } : {});
+    return { data, text: data.text };
+  },
+});
+
+export const restoreVerb = deskVerb({
+  takes: "FILE",
+  help: "takes an archived memory back",
+  async answer({ session }, path) {
+    const data = await restore(session, needed(path, "restore FILE"));
+    return { data, text: data.text };
   },
 });
 

@@ -1,8 +1,10 @@
 // What people and the agent ask of memory by hand.
 export {
   type DeskVerb,
+  forgetVerb,
   pauseVerb,
   readVerb,
+  restoreVerb,
   saveVerb,
   searchVerb,
   slashCommand,

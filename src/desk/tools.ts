@@ -1,9 +1,11 @@
-// The five tools: what the model is told of each, what it may be given, and what it does.
+// The tools: what the model is told of each, what it may be given, and what it does.
 import { safeLine, safeLines } from "../base/markup.ts";
 import { clip } from "../base/text.ts";
 import { renderBlock } from "../recall/index.ts";
 import type { Session } from "../session/index.ts";
-import { endSession, MEMORY_TYPES, read, save, search, setTrigger } from "./memory.ts";
+import { archive } from "./archive.ts";
+import { endSession, read, search, setTrigger } from "./memory.ts";
+import { MEMORY_TYPES, save, update } from "./save.ts";
 
 /** What a tool is, before it is tied to a session. */
 export interface Draft {
@@ -27,11 +29,10 @@ const TEXTS = { type: "array", items: TEXT } as const;
 const SEARCH: Draft = {
   name: "palinode_search",
   description:
-    "Search the user's long-term memory. " +
-    "Use it when earlier decisions, fixes, preferences or open work may bear on the task.",
+    "Search the user's long-term memory, when earlier decisions, fixes, preferences or open work may bear on the task.",
   properties: {
     query: { ...TEXT, description: "What to look for, in plain words" },
-    limit: { type: "integer", minimum: 1, maximum: MAX_HITS, description: "How many hits; 5 when absent" },
+    limit: { type: "integer", minimum: 1, maximum: MAX_HITS, description: "5 when absent" },
     all_projects: { type: "boolean", description: "Also memories of other projects" },
   },
   required: ["query"],
@@ -47,7 +48,7 @@ const SEARCH: Draft = {
 
 const READ: Draft = {
   name: "palinode_read",
-  description: "Read one memory file as a whole. Use it for a path that recall or palinode_search has named.",
+  description: "Read one memory file as a whole, by a path that recall or palinode_search has named.",
   properties: {
     file_path: { ...TEXT, description: "The path in brackets, such as decisions/use-pnpm.md" },
   },
@@ -63,7 +64,7 @@ const SAVE: Draft = {
   name: "palinode_save",
   description:
     "Save one lasting thing to the user's memory: " +
-    "a decision and its reason, a fix that was hard to find, a preference. Not for progress notes or secrets.",
+    "a decision and its reason, a hard-won fix, a preference. No progress notes, no secrets.",
   properties: {
     content: { ...TEXT, description: "What to remember, complete in itself" },
     type: { type: "string", enum: MEMORY_TYPES, description: "Insight when absent" },
@@ -85,12 +86,40 @@ const SAVE: Draft = {
   },
 };
 
+const UPDATE: Draft = {
+  name: "palinode_update",
+  description: "Correct a memory that is wrong or out of date: its whole new text takes the place of the old one.",
+  properties: {
+    file_path: { ...TEXT, description: "The path of the memory" },
+    content: { ...TEXT, description: "The corrected text, complete in itself" },
+  },
+  required: ["file_path", "content"],
+  async run(session, input) {
+    const saved = await update(session, textOf(input, "file_path"), textOf(input, "content"));
+    return [`Saved as ${saved.path}.`, ...saved.notes].join(" ");
+  },
+};
+
+const ARCHIVE: Draft = {
+  name: "palinode_archive",
+  description: "Put away a memory that is wrong or no longer wanted, when the user says so. It can be restored.",
+  properties: {
+    file_path: { ...TEXT, description: "The path of the memory" },
+    reason: { ...TEXT, description: "Why, in one sentence" },
+  },
+  required: ["file_path", "reason"],
+  async run(session, input) {
+    const reason = textOf(input, "reason");
+    return (await archive(session, textOf(input, "file_path"), { reason })).text;
+  },
+};
+
 const SESSION_END: Draft = {
   name: "palinode_session_end",
-  description: "Record what this session came to. Use it once, when a longer piece of work is done or handed over.",
+  description: "Record what this session came to, once, when a longer piece of work is done or handed over.",
   properties: {
-    summary: { ...TEXT, description: "What was done and how it stands, in a few sentences" },
-    decisions: { ...TEXTS, description: "Decisions that were made, each with its reason" },
+    summary: { ...TEXT, description: "What was done and how it stands" },
+    decisions: { ...TEXTS, description: "Decisions, each with its reason" },
     blockers: { ...TEXTS, description: "What is open or in the way" },
   },
   required: ["summary"],
@@ -108,11 +137,11 @@ const SESSION_END: Draft = {
 const TRIGGER: Draft = {
   name: "palinode_trigger",
   description:
-    "Have a memory file shown whenever a later prompt is about a subject. " +
-    "Use it when the user wants to be reminded of something at the right moment.",
+    "Have a memory file shown whenever a later prompt is about a subject, " +
+    'as when the user says "remind me when we touch billing".',
   properties: {
-    description: { ...TEXT, description: "The subject that fires it, in plain words" },
-    memory_file: { ...TEXT, description: "The path of the memory file to show; save it first" },
+    description: { ...TEXT, description: "The subject, in plain words" },
+    memory_file: { ...TEXT, description: "The memory file to show; save it first" },
   },
   required: ["description", "memory_file"],
   async run(session, input) {
@@ -122,7 +151,7 @@ const TRIGGER: Draft = {
   },
 };
 
-export const DRAFTS: readonly Draft[] = [SEARCH, READ, SAVE, SESSION_END, TRIGGER];
+export const DRAFTS: readonly Draft[] = [SEARCH, READ, SAVE, SESSION_END, TRIGGER, UPDATE, ARCHIVE];
 
 /** Returns memory as a block that marks it as data, or undefined when there is none. */
 function fenced(title: string, entries: readonly (readonly string[])[]): string | undefined {

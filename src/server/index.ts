@@ -5,14 +5,17 @@ export { Embedder } from "./embedder.ts";
 export { PalinodeError, palinodeErrorOf, type Reason, reasonOf } from "./failure.ts";
 export { redacted, safe, safeText, withoutCallTags } from "./outgoing.ts";
 export {
+  type KeptMemory,
   type ListedMemory,
   listCore,
   type Prime,
   primeSession,
   readBody,
+  readKept,
   readMemory,
   withoutFrontmatter,
 } from "./routes-files.ts";
+export { archiveMemory, restoreMemory } from "./routes-retire.ts";
 export {
   checkTriggers,
   type FiredTrigger,

@@ -113,6 +113,41 @@ export async function readBody(
   }
 }
 
+/** A memory with what its frontmatter says. */
+export interface KeptMemory {
+  readonly path: string;
+  /** Its text, without frontmatter and the footer that the server adds. */
+  readonly body: string;
+  readonly type: string | undefined;
+  readonly title: string | undefined;
+  readonly status: string | undefined;
+  readonly core: boolean;
+  readonly entities: readonly string[];
+  /** The rest, but for what the server keeps of it by itself, or makes of its text. */
+  readonly metadata: Readonly<Record<string, unknown>>;
+}
+
+const FOOTER = /\n## See also\r?\n<!-- palinode-auto-footer -->[\s\S]*$/;
+
+/** Returns a memory with its frontmatter (palinode-api.md, 2.6). */
+export async function readKept(client: Client, path: string, limits?: Limits): Promise<KeptMemory> {
+  const answer = asRecord(await client.get(READ, { file_path: path, meta: "true" }, limits));
+  if (typeof answer.content !== "string") throw new PalinodeError(READ, "bad-response");
+  const { type, title, status, core, entities, ...others } = asRecord(answer.frontmatter);
+  // What it has of itself, and what it says of the text that goes.
+  const { id, category, source, created_at, last_updated, content_hash, description, summary, ...metadata } = others;
+  return {
+    path: asText(answer.file) ?? path,
+    body: withoutFrontmatter(answer.content).replace(FOOTER, "").trim(),
+    type: asText(type),
+    title: asText(title),
+    status: asText(status),
+    core: core === true,
+    entities: textsOf(entities),
+    metadata,
+  };
+}
+
 /** Returns a memory file's text without its frontmatter. */
 export function withoutFrontmatter(content: string): string {
   return content.replace(/^\uFEFF?---\r?\n[\s\S]*?\n---[ \t]*(?:\r?\n|$)/, "").trim();

@@ -30,6 +30,8 @@ export interface SaveReceipt {
   readonly path: string;
   /** False where search cannot find it before the embedder works. */
   readonly isIndexed: boolean;
+  /** Whether it took the place of a file of this name, as servers from 0.16 on say. */
+  readonly isOverwritten: boolean;
 }
 
 /** Saves a memory. What gives no receipt is not Palinode: that is a `bad-response` (palinode-api.md, 2.10). */
@@ -38,10 +40,10 @@ export async function saveMemory(
   request: SaveRequest,
   limits?: Limits,
 ): Promise<SaveReceipt> {
-  const { rel_path, file_path, indexed } = asRecord(await client.post(SAVE, { ...request }, limits));
+  const { rel_path, file_path, indexed, save_outcome } = asRecord(await client.post(SAVE, { ...request }, limits));
   const path = asText(rel_path) ?? asText(file_path);
   if (path === undefined) throw new PalinodeError(SAVE, "bad-response", undefined, { detail: "no receipt" });
-  return { path, isIndexed: indexed !== false };
+  return { path, isIndexed: indexed !== false, isOverwritten: save_outcome === "replaced" };
 }
 
 /** What a session came to. */

@@ -16,6 +16,7 @@ import {
 } from "../recall/index.ts";
 import type { Reason } from "../server/index.ts";
 import { accountLine, addAccount, noteNews } from "./news.ts";
+import { findingsWithoutArchived, withoutArchived } from "./put-away.ts";
 import type { SessionRecord } from "./record.ts";
 import { type Answer, askRound, isAnswer } from "./round.ts";
 import { askerOf, isMuted, type Session } from "./session.ts";
@@ -162,7 +163,9 @@ export class Recaller {
     const { session, record } = this.#subject;
     // A conversation that is over may have handed its record on.
     if (this.#abort.signal.aborted) return { shown: [], chars: 0, reasons: {} };
-    const admission = admit(record, findings, { prompt, failed, isLate }, session.config);
+    const standing = findingsWithoutArchived(session, findings);
+    const carried = withoutArchived(session, record.carried);
+    const admission = admit({ ledger: record.ledger, carried }, standing, { prompt, failed, isLate }, session.config);
     record.ledger = admission.ledger;
     record.carried = admission.carried;
     record.leftOut += admission.leftOut;

@@ -9,10 +9,18 @@ import { linesLike } from "../helpers/pattern.ts";
 import { openScene, ROLLBACK, ROLLBACK_PROMPT } from "../helpers/scene.ts";
 import { startPalinode } from "../palinode/server.ts";
 
-const NAMES = ["palinode_search", "palinode_read", "palinode_save", "palinode_session_end", "palinode_trigger"];
+const NAMES = [
+  "palinode_search",
+  "palinode_read",
+  "palinode_save",
+  "palinode_session_end",
+  "palinode_trigger",
+  "palinode_update",
+  "palinode_archive",
+];
 const SECRET = "ghp_0123456789abcdefghijklmnopqrstuvwxyz";
 
-test("five tools and one short rule are registered, and the same rule each time", async (t) => {
+test("seven tools and one short rule are registered, and the same rule each time", async (t) => {
   const { host, restart } = await openScene(t);
   const started = await host.start();
   assert.deepEqual(started.tools, NAMES);
@@ -38,6 +46,17 @@ test("every tool has a schema whose properties say what they are", () => {
     assert.ok(schema.required.every((name) => name in schema.properties));
   }
   assert.deepEqual(JSON.parse(JSON.stringify(capture.tools.map(({ name }) => name))), NAMES);
+});
+
+test("all tools together take less than 3,500 characters of a request's head", () => {
+  const capture = createApiCapture();
+  createPalinodePlugin({ persist: false }).setup(capture.api, {});
+  // As a provider gets them.
+  const sent = capture.tools.map(({ name, description, inputSchema }) => {
+    return { type: "function", function: { name, description, parameters: inputSchema } };
+  });
+  const { length } = JSON.stringify(sent);
+  assert.ok(length > 2000 && length < 3500, `${length} characters`);
 });
 
 for (const [what, env] of Object.entries<Record<string, string>>({
@@ -113,9 +132,8 @@ test("save keeps what it is given under a name of its own, without secrets", asy
       core: true,
     }),
   );
-  const again = String(
-    await host.callTool("palinode_save", { content: "Use pnpm.", title: "Use pnpm", type: "Decision" }),
-  );
+  const other = { content: "Use pnpm.", title: "Use pnpm", type: "Decision" };
+  const again = String(await host.callTool("palinode_save", other));
   const [first, second] = server.saved as Record<string, unknown>[];
   assert.equal(first?.content, "Use pnpm. Key: [redacted]");
   assert.deepEqual(
@@ -215,7 +233,7 @@ test("a call that fails says what is wrong and what helps, and is no crash", asy
   const open = scene.restart({ env: { PALINODE_API_TOKEN: "right-token" } });
   server.policy.recall = "recall_paused";
   await assert.rejects(open.callTool("palinode_search", { query: "anything" }), /recall_paused/);
-  assert.equal((await open.start()).tools.length, 5);
+  assert.equal((await open.start()).tools.length, 7);
   const next = scene.restart({ env: { PALINODE_API_TOKEN: "right-token" } });
   server.policy.recall = null;
   server.embedder = false;
@@ -230,7 +248,7 @@ test("a call that fails says what is wrong and what helps, and is no crash", asy
     away.callTool("palinode_search", { query: "anything" }),
     /does not answer\. Start it with: palinode-api/,
   );
-  assert.equal((await away.start()).tools.length, 5);
+  assert.equal((await away.start()).tools.length, 7);
 });
 
 test("nonsense as input is told, whatever it is", async (t) => {

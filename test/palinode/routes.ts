@@ -2,6 +2,7 @@
 // Where it differs from the real server the server is right; contract.ts holds facts that both must pass.
 import { checkControls, controls, health, list, prime, read, setControls, status } from "./reads.ts";
 import { resolve } from "./resolve.ts";
+import { archive, restore } from "./retire.ts";
 import { FOLDERS, save } from "./save.ts";
 import { search } from "./search.ts";
 import { sessionEnd } from "./session.ts";
@@ -103,6 +104,8 @@ const SAVE: Shape = {
   update_policy: TEXT,
   epistemic: TEXT,
 };
+const ARCHIVE: Shape = { file_path: NEEDED, reason: TEXT, superseded_by: TEXT, dry_run: FLAG };
+const RESTORE: Shape = { file_path: NEEDED, reason: TEXT, dry_run: FLAG };
 const CONTROLS: Shape = { capture_paused: FLAG, recall_paused: FLAG, excluded_projects: TEXTS, excluded_paths: TEXTS };
 const CHECK: Shape = {
   action: { is: "string", required: true, oneOf: ["capture", "recall"] },
@@ -126,6 +129,8 @@ const ROUTES: Route[] = [
   { method: "POST", path: "/check-triggers", gate: "recall", body: CHECK_TRIGGERS, answer: checkTriggers },
   { method: "POST", path: "/session-end", gate: "capture", body: SESSION, answer: sessionEnd },
   { method: "POST", path: "/save", gate: "capture", body: SAVE, answer: save },
+  { method: "POST", path: "/archive", body: ARCHIVE, answer: archive },
+  { method: "POST", path: "/restore", since: "0.17", body: RESTORE, answer: restore },
   { method: "GET", path: "/controls", since: "0.21", answer: controls },
   { method: "POST", path: "/controls", since: "0.21", body: CONTROLS, isStrict: true, answer: setControls },
   { method: "POST", path: "/controls/check", since: "0.21", body: CHECK, isStrict: true, answer: checkControls },

@@ -33,7 +33,7 @@ export function save(store: Store, fields: Fields, call: Call): unknown {
   if (refused !== undefined) throw new HttpError(400, refused);
   store.saved.push(fields);
   const entity = typeof project === "string" ? [`${project.includes("/") ? "" : "project/"}${project}`] : [];
-  const kept = Object.fromEntries(KEPT.map((key) => [key, fields[key]]));
+  const kept = Object.fromEntries(KEPT.filter((key) => fields[key] != null).map((key) => [key, fields[key]]));
   return writeMemory(store, {
     type: String(type),
     slug: slugify(typeof slug === "string" ? slug : ""),

@@ -264,10 +264,11 @@ test("a memory is saved under its own name, and only a receipt says so", async (
   assert.deepEqual(await saveMemory(client, { ...memory, metadata: { session_id: "s1" } }), {
     path: "insights/own-name.md",
     isIndexed: true,
+    isOverwritten: false,
   });
   assert.deepEqual(texts(server, "/save"), [JSON.stringify({ ...memory, metadata: { session_id: "s1" } })]);
   server.fault("/save", { json: { file_path: "/srv/a.md", indexed: false } });
-  assert.deepEqual(await saveMemory(client, memory), { path: "/srv/a.md", isIndexed: false });
+  assert.deepEqual(await saveMemory(client, memory), { path: "/srv/a.md", isIndexed: false, isOverwritten: false });
   server.fault("/save", { json: {} });
   await assert.rejects(saveMemory(client, memory), { message: "/save: bad-response, no receipt" });
   await refusesOddAnswers(server, "/save", () => saveMemory(client, memory));
@@ -330,7 +331,7 @@ test("no other file of src/ names a route or asks one", () => {
   const paths = sources
     .filter(isRoutes)
     .flatMap(({ text }) => [...text.matchAll(/"(\/[\w/-]+)"/g)].map(([, path]) => path!));
-  assert.equal(paths.length, 13);
+  assert.equal(paths.length, 15);
   const strays = sources.filter((file) => !isRoutes(file)).flatMap(({ name, text }) => straysIn(name, text, paths));
   assert.deepEqual(strays, []);
   assert.deepEqual(straysIn("desk/a.ts", '// the "/list"\nsay("/lists");\nawait client.post(\n  "/list",', ["/list"]), [

@@ -1,0 +1,133 @@
+// What people and agents write into memory by hand: a new memory, and another text for one that is wrong.
+import { stripVTControlCharacters } from "node:util";
+import { stripOurBlocks } from "../base/markup.ts";
+import { clean, hexDigestOf } from "../base/text.ts";
+import {
+  type KeptMemory,
+  MemoryError,
+  readKept,
+  redacted,
+  restoreMemory,
+  type SaveRequest,
+  saveMemory,
+  withoutCallTags,
+} from "../server/index.ts";
+import { noteWanted, type Session } from "../session/index.ts";
+import { slugOf } from "../settings/index.ts";
+import { archive } from "./archive.ts";
+import { inWords, notFound, shownPath } from "./memory.ts";
+
+/** The kinds of memory that the server knows, and the folder that each goes to (palinode-api.md, 2.10). */
+const FOLDERS = {
+  Insight: "insights",
+  Decision: "decisions",
+  ActionItem: "inbox",
+  PersonMemory: "people",
+  ProjectSnapshot: "projects",
+  ResearchRef: "research",
+} as const;
+type Kind = keyof typeof FOLDERS;
+export const MEMORY_TYPES = Object.keys(FOLDERS) as Kind[];
+const USUAL: Kind = "Insight";
+
+const MAX_SLUG_CHARS = 48;
+const TIMEOUT_MS = 30_000;
+
+export interface Saved {
+  readonly path: string;
+  /** What is to be known about it, such as that secrets were taken out. */
+  readonly notes: readonly string[];
+}
+
+interface Draft {
+  readonly content: string;
+  readonly type?: string;
+  readonly title?: string;
+  readonly core?: boolean;
+}
+
+/**
+ * Saves a memory under a name that its text gives it: the same text makes the same file, another text overwrites
+ * nothing. Secrets are taken out. Throws `MemoryError`.
+ */
+export function save(session: Session, memory: Draft): Promise<Saved> {
+  const { content, title, notes } = writable(memory);
+  const { project } = session;
+  return inWords(session, async () => {
+    const request = {
+      content,
+      type: memory.type ?? USUAL,
+      slug: slugFor(title || (content.split("\n")[0] ?? ""), `${project}\n${content}`),
+      ...(title === "" ? {} : { title }),
+      ...(memory.core === undefined ? {} : { core: memory.core }),
+      ...(project === "" ? {} : { entities: [`project/${project}`] }),
+    };
+    return put(session, request, notes);
+  });
+}
+
+/**
+ * Gives a memory another text: under its own name, with all that its frontmatter says, else as a new memory that takes
+ * its place. Secrets are taken out. Throws `MemoryError`.
+ */
+export async function update(session: Session, path: string, text: string): Promise<Saved> {
+  const { content, notes } = writable({ content: text });
+  const limits = { timeoutMs: TIMEOUT_MS };
+  const old = await inWords(session, () => readKept(session.client, path, limits), notFound(path));
+  if (old.status === "archived")
+    throw new MemoryError(`${shownPath(old.path)} is archived. To have it back first: /palinode restore FILE`);
+  if (old.body === content) return { path: shownPath(old.path), notes: ["It says that already; nothing was changed."] };
+  const slug = slugIn(old);
+  if (slug === undefined) return replace(session, old, { content: text });
+  const { type = USUAL, title, core, entities, metadata } = old;
+  const rest = { ...(title === undefined ? {} : { title }), ...(core && { core }), entities, metadata };
+  return inWords(session, () => put(session, { content, type, slug, ...rest }, notes));
+}
+
+/** Its slug, where `/save` would write to just this file. */
+function slugIn({ path, type }: KeptMemory): string | undefined {
+  const folder = FOLDERS[(type ?? "") as Kind];
+  return new RegExp(`^${folder}/([a-z0-9]+(?:-[a-z0-9]+)*)\\.md$`).exec(path)?.[1];
+}
+
+/** Saves a new memory in the place of one that no save can reach. */
+async function replace(session: Session, old: KeptMemory, draft: Draft): Promise<Saved> {
+  const { type, title, core } = old;
+  const isKnown = MEMORY_TYPES.includes(type as Kind);
+  const given = { ...draft, ...(isKnown && type ? { type } : {}), ...(title ? { title } : {}), ...(core && { core }) };
+  const saved = await save(session, given);
+  try {
+    await archive(session, old.path, { reason: "replaced by a corrected memory", supersededBy: saved.path });
+    return { ...saved, notes: [...saved.notes, `${shownPath(old.path)} is archived in its favour.`] };
+  } catch (error) {
+    const why = error instanceof Error ? error.message : "";
+    throw new MemoryError(`The new text is saved as ${saved.path}, but ${shownPath(old.path)} still stands: ${why}`);
+  }
+}
+
+/** Sends it, and makes sure that it is not left archived where the same text was put away before. */
+async function put(session: Session, request: Omit<SaveRequest, "source">, notes: readonly string[]): Promise<Saved> {
+  const limits = { timeoutMs: TIMEOUT_MS };
+  const receipt = await saveMemory(session.client, { ...request, source: "cline-plugin" }, limits);
+  // From 0.23 on what is overwritten keeps its frontmatter, and so its status.
+  if (receipt.isOverwritten) await restoreMemory(session, receipt.path, limits);
+  noteWanted(session, receipt.path);
+  const unfound = receipt.isIndexed ? [] : ["It cannot be found by search until the server's embedder works."];
+  return { path: shownPath(receipt.path), notes: [...notes, ...unfound] };
+}
+
+/** Text as it is saved, and what is to be said of what was left out. Throws `MemoryError` where nothing is left. */
+function writable({ content, title = "" }: Draft): { content: string; title: string; notes: string[] } {
+  const given = [content, title].map((text) => clean(stripVTControlCharacters(text)).trim());
+  const [kept = "", name = ""] = given.map((text) => redacted(stripOurBlocks(text)).trim());
+  if (kept === "") throw new MemoryError("There is nothing to save.");
+  const isShortened = kept !== given[0] || name !== given[1];
+  const notes = isShortened ? ["Secrets, private spans or recalled blocks in it were left out."] : [];
+  return { content: withoutCallTags(kept), title: name, notes };
+}
+
+/** Returns a name that says what it is about, and that no other text has; white space does not count. */
+function slugFor(subject: string, text: string): string {
+  const words = slugOf(subject).replaceAll("_", "-").slice(0, MAX_SLUG_CHARS).replace(/-+$/, "");
+  return `${words === "" ? "memory" : words}-${hexDigestOf(text.split(/\s+/).join(" "))}`;
+}
