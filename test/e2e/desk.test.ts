@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { linesLike } from "../helpers/pattern.ts";
 import { texts } from "./model-server.ts";
+import { run } from "./process.ts";
 import { assertChain, assertRemembered, memoryMessages, systemAndTools } from "./requests.ts";
 import { arrange, e2e, MEMORIES, memory, PROMPTS, ROLLBACK, type Scene } from "./scene.ts";
 import { say } from "./talk.ts";
@@ -48,7 +49,7 @@ e2e(
     assert.ok(system.includes("palinode_search"), "the rule is in the system prompt");
     assert.ok(!systemAndTools(plain[0]!).system.includes("palinode_search"));
     const names = JSON.stringify(tools);
-    for (const name of ["search", "read", "save", "session_end", "trigger"])
+    for (const name of ["search", "read", "save", "update", "archive", "session_end", "trigger"])
       assert.ok(names.includes(`palinode_${name}`), name);
     const results = requests
       .at(-1)!
@@ -62,6 +63,45 @@ e2e(
       Object.keys(scene.palinode.files("decisions")).filter((name) => name.startsWith("deploy-bell-")).length,
       1,
     );
+  },
+);
+
+e2e(
+  "the agent corrects one memory and archives another: new prompts get it so, those before keep their bytes",
+  async (t, parts) => {
+    const scene = await arrange(t, parts);
+    scene.sandbox.dropIn();
+    const calls = [
+      '⟦palinode_archive {"file_path":"decisions/rollback.md","reason":"we roll forward now"}⟧',
+      '⟦palinode_update {"file_path":"decisions/retries.md","content":"The retry policy is potoroo."}⟧',
+      '⟦palinode_save {"content":"The deploy bell is green","title":"Deploy bell"}⟧',
+      '⟦palinode_save {"content":"The deploy bell is green","title":"Deploy bell"}⟧',
+    ];
+    const requests = await oneShot(scene, `How do we roll back a deploy of the api? ${calls.join(" ")}`);
+    assert.equal(requests.length, 5);
+    assertChain(requests);
+    for (const request of requests) assertRemembered(request, ROLLBACK);
+    const told = JSON.stringify(requests.at(-1)!.json.messages.filter(({ role }) => role === "tool"));
+    assert.match(told, /decisions\/rollback\.md is archived: no new prompt gets it/);
+    assert.match(told, /Saved as decisions\/retries\.md\./);
+    const decisions = scene.palinode.files("decisions");
+    assert.match(decisions["rollback.md"] ?? "", /^status: archived$/m);
+    assert.match(decisions["retries.md"] ?? "", /^- project\/shop$[\s\S]*^title: Retries$[\s\S]*potoroo/m);
+    assert.equal(
+      Object.keys(scene.palinode.files("insights")).filter((name) => name.startsWith("deploy-bell")).length,
+      1,
+    );
+
+    const ask = async (): Promise<string> =>
+      (await oneShot(scene, "How do we roll back a deploy of the api?")).flatMap(memoryMessages).join("\n");
+    assert.ok(!(await ask()).includes(ROLLBACK));
+    const file = join(scene.sandbox.clineDir, "plugins/palinode.js");
+    const restored = await run(parts.node, [file, "restore", "decisions/rollback.md"], {
+      cwd: scene.sandbox.workspace,
+      env: scene.sandbox.env,
+    });
+    assert.equal(restored.stdout, "decisions/rollback.md is back: prompts get it again.\n", restored.stderr);
+    assert.ok((await ask()).includes(ROLLBACK));
   },
 );
 

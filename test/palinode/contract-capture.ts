@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { isAbsolute } from "node:path";
 import type { Check, Fields, Reply } from "./contract-client.ts";
-import { brief, fields, text, unique } from "./contract-client.ts";
+import { brief, fields, rows, saved, text, unique } from "./contract-client.ts";
+import { since } from "./store.ts";
 
 /** `POST /session-end` accepts or refuses these summaries: with the arrays absent, and with both sent. */
 const SUMMARIES: [text: string, alone: 200 | 400, withArrays: 200 | 400][] = [
@@ -148,6 +149,50 @@ export const CAPTURE_CHECKS: Check[] = [
       assert.equal(second.rel_path, first.rel_path);
       const text = String(fields((await api.get(`/read?file_path=${first.rel_path}`)).body).content);
       assert.deepEqual([text.includes("the second text"), text.includes("the first text")], [true, false]);
+    },
+  },
+  {
+    title: "what is archived is not searched for any more, a second time is no news, and a dry run is one from 0.22 on",
+    async run(api, { version }) {
+      const word = unique();
+      const path = await saved(api, { content: `text about ${word}`, type: "Insight", slug: word });
+      const archive = (body: Fields): Promise<Reply> =>
+        api.post("/archive", { file_path: path, reason: "wrong", ...body });
+      const dry = await archive({ dry_run: true });
+      assert.equal(fields(dry.body).status, since({ version }, "0.22") ? "would_archive" : "archived");
+      assert.equal("retained_copies" in fields(dry.body), since({ version }, "0.22"));
+      const done = await archive({});
+      assert.equal(fields(done.body).status, since({ version }, "0.22") ? "archived" : "already_archived");
+      assert.equal(fields(done.body).file, path);
+      assert.equal(fields((await archive({})).body).status, "already_archived");
+      const found = rows((await api.post("/search", { query: word, threshold: 0 })).body);
+      assert.deepEqual(
+        found.filter(({ rel_path }) => rel_path === path),
+        [],
+      );
+      assert.deepEqual(brief(await archive({ file_path: "insights/gone.md" })), {
+        status: 404,
+        body: { detail: "File not found" },
+      });
+    },
+  },
+  {
+    title: "what is restored is searched for again, and before 0.17 there is no such route",
+    async run(api, { version }) {
+      const word = unique();
+      const path = await saved(api, { content: `text about ${word}`, type: "Insight", slug: word });
+      const restore = (file_path: string): Promise<Reply> => api.post("/restore", { file_path });
+      if (!since({ version }, "0.17"))
+        return assert.deepEqual(brief(await restore(path)), { status: 404, body: { detail: "Not Found" } });
+      assert.equal(fields((await restore(path)).body).status, "not_archived");
+      await api.post("/archive", { file_path: path });
+      const again = await api.post("/save", { content: `text about ${word}`, type: "Insight", slug: word });
+      assert.equal(fields(again.body).save_outcome, "replaced");
+      // Only from 0.23 on what is overwritten keeps its frontmatter.
+      if (since({ version }, "0.23")) assert.equal(fields((await restore(path)).body).status, "active");
+      const found = rows((await api.post("/search", { query: word, threshold: 0 })).body);
+      assert.ok(found.some(({ rel_path }) => rel_path === path));
+      assert.deepEqual(brief(await restore("insights/gone.md")), { status: 404, body: { detail: "File not found" } });
     },
   },
   {
