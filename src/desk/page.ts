@@ -16,9 +16,9 @@ export function pageAddress({ apiUrl }: Pick<Config, "apiUrl">, version: string 
   return hasPage && isLoopback(apiUrl) ? `${apiUrl}${PAGE}` : undefined;
 }
 
-/** Returns the same after asking the server for its version. Throws `PalinodeError`. */
-export async function askForPage(config: Config): Promise<string | undefined> {
-  const { version } = await checkHealth(createClient(config), { timeoutMs: TIMEOUT_MS });
+/** Returns the same after asking the server for its version, within `timeoutMs`. Throws `PalinodeError`. */
+export async function askForPage(config: Config, timeoutMs = TIMEOUT_MS): Promise<string | undefined> {
+  const { version } = await checkHealth(createClient(config), { timeoutMs });
   return pageAddress(config, version);
 }
 

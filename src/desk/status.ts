@@ -17,6 +17,8 @@ import { askForPage, pageAddress } from "./page.ts";
 import { accountText, statusText } from "./status-text.ts";
 
 const TIMEOUT_MS = 3000;
+/** What `why` tells is on disk; nobody is to wait for the rest. */
+const PAGE_TIMEOUT_MS = 1000;
 /** Settings whose difference between two processes of one user means nothing. */
 const LOCAL: ReadonlySet<string> = new Set(["PALINODE_PROJECT"]);
 
@@ -81,7 +83,7 @@ export async function status(session: Session, read: ReadConfig): Promise<Reply>
 export async function why(session: Session): Promise<Reply> {
   const accounts = latestSession(session.state, session.cwd)?.record.accounts ?? [];
   if (accounts.length === 0) return { data: accounts, text: "No prompt of this workspace is on record yet." };
-  const page = await askForPage(session.config).catch(() => undefined);
+  const page = await askForPage(session.config, PAGE_TIMEOUT_MS).catch(() => undefined);
   const lines = accounts.map((account) => accountText(account, session.now()));
   const text = [...lines, ...(page === undefined ? [] : [`The memories themselves: ${page}`])].join("\n");
   return { data: accounts, text };
