@@ -8,7 +8,7 @@ import { isAlive } from "../base/process.ts";
 import { checkHealth, createClient } from "../server/index.ts";
 import type { Config } from "../settings/index.ts";
 import { listeningAt } from "./address.ts";
-import { type Installation, lastPid, notePid, type Place, programOf } from "./place.ts";
+import { type Installation, lastPid, notePid, noteStopped, type Place, programOf } from "./place.ts";
 
 const MAX_LOG_BYTES = 5 * 1024 * 1024;
 const POLL_MS = 200;
@@ -123,10 +123,12 @@ function commandLine(pid: number): string {
   return spawnSync("ps", ["-ww", "-o", "args=", "-p", String(pid)], { encoding: "utf8" }).stdout ?? "";
 }
 
-/** Ends the server that was started from here, and returns whether there was one. */
+/** Ends the server that was started from here, and returns whether there was one, which is stopped until a start. */
 export async function stopProcess(place: Place): Promise<boolean> {
   const pid = runningPid(place);
   if (pid === undefined) return false;
+  // No session is to start the former one while another takes its place.
+  noteStopped(place, true);
   end(pid, "SIGTERM");
   const deadline = performance.now() + STOP_TIMEOUT_MS;
   while (isAlive(pid) && performance.now() < deadline) await sleep(POLL_MS / 4);
