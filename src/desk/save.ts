@@ -1,10 +1,12 @@
 // What people and agents write into memory by hand: a new memory, and another text for one that is wrong.
+import { randomUUID } from "node:crypto";
 import { stripVTControlCharacters } from "node:util";
 import { stripOurBlocks } from "../base/markup.ts";
 import { clean, hexDigestOf } from "../base/text.ts";
 import {
   type KeptMemory,
   MemoryError,
+  PalinodeError,
   readKept,
   redacted,
   restoreMemory,
@@ -31,7 +33,10 @@ export const MEMORY_TYPES = Object.keys(FOLDERS) as Kind[];
 const USUAL: Kind = "Insight";
 
 const MAX_SLUG_CHARS = 48;
+/** So many files may have had the same text and another since. */
+const MAX_NAMES = 5;
 const TIMEOUT_MS = 30_000;
+const LOOK_TIMEOUT_MS = 5000;
 
 export interface Saved {
   readonly path: string;
@@ -44,6 +49,9 @@ interface Draft {
   readonly type?: string;
   readonly title?: string;
   readonly core?: boolean;
+  /** The session's project where absent. */
+  readonly entities?: readonly string[];
+  readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
 /**
@@ -53,17 +61,44 @@ interface Draft {
 export function save(session: Session, memory: Draft): Promise<Saved> {
   const { content, title, notes } = writable(memory);
   const { project } = session;
+  const { type = USUAL, core, metadata } = memory;
+  const entities = memory.entities ?? (project === "" ? [] : [`project/${project}`]);
   return inWords(session, async () => {
+    const name = slugFor(title || (content.split("\n")[0] ?? ""), `${project}\n${content}`);
     const request = {
       content,
-      type: memory.type ?? USUAL,
-      slug: slugFor(title || (content.split("\n")[0] ?? ""), `${project}\n${content}`),
+      type,
+      slug: await freeSlug(session, type, name, content),
       ...(title === "" ? {} : { title }),
-      ...(memory.core === undefined ? {} : { core: memory.core }),
-      ...(project === "" ? {} : { entities: [`project/${project}`] }),
+      ...(core === undefined ? {} : { core }),
+      ...(entities.length === 0 ? {} : { entities }),
+      ...(metadata === undefined ? {} : { metadata }),
     };
     return put(session, request, notes);
   });
+}
+
+/** Returns a slug whose file says this or is not there: one that was corrected since has another text to keep. */
+async function freeSlug(session: Session, type: string, name: string, content: string): Promise<string> {
+  for (let count = 1; count <= MAX_NAMES; count += 1) {
+    const slug = count === 1 ? name : `${name}-${count}`;
+    const text = await textAt(session, `${FOLDERS[type as Kind]}/${slug}.md`);
+    if (text === undefined || sameText(text) === sameText(content)) return slug;
+  }
+  return `${name}-${randomUUID().slice(0, 8)}`;
+}
+
+/** Returns what a file says, undefined where there is none, and "" where the server's policy hides it. */
+async function textAt({ client }: Session, path: string): Promise<string | undefined> {
+  try {
+    return (await readKept(client, path, { timeoutMs: LOOK_TIMEOUT_MS })).body;
+  } catch (error) {
+    if (!(error instanceof PalinodeError)) throw error;
+    // A pause of recall says nothing of saving: a name that nobody has does no harm.
+    if (error.code === "denied") return "";
+    if (error.status === 404) return undefined;
+    throw error;
+  }
 }
 
 /**
@@ -84,18 +119,21 @@ export async function update(session: Session, path: string, text: string): Prom
   return inWords(session, () => put(session, { content, type, slug, ...rest }, notes));
 }
 
-/** Its slug, where `/save` would write to just this file. */
-function slugIn({ path, type }: KeptMemory): string | undefined {
+/** Its slug, where `/save` would write to just this file, and not below what is wrong in it (`append`, from 0.20.1). */
+function slugIn({ path, type, metadata }: KeptMemory): string | undefined {
+  if (metadata.update_policy === "append") return undefined;
   const folder = FOLDERS[(type ?? "") as Kind];
   return new RegExp(`^${folder}/([a-z0-9]+(?:-[a-z0-9]+)*)\\.md$`).exec(path)?.[1];
 }
 
 /** Saves a new memory in the place of one that no save can reach. */
 async function replace(session: Session, old: KeptMemory, draft: Draft): Promise<Saved> {
-  const { type, title, core } = old;
+  const { type, title, core, entities } = old;
+  const { update_policy, ...metadata } = old.metadata;
   const isKnown = MEMORY_TYPES.includes(type as Kind);
   const given = { ...draft, ...(isKnown && type ? { type } : {}), ...(title ? { title } : {}), ...(core && { core }) };
-  const saved = await save(session, given);
+  // What it belongs to, and who may see it, go with it.
+  const saved = await save(session, { ...given, ...(entities.length > 0 && { entities }), metadata });
   try {
     await archive(session, old.path, { reason: "replaced by a corrected memory", supersededBy: saved.path });
     return { ...saved, notes: [...saved.notes, `${shownPath(old.path)} is archived in its favour.`] };
@@ -129,5 +167,10 @@ function writable({ content, title = "" }: Draft): { content: string; title: str
 /** Returns a name that says what it is about, and that no other text has; white space does not count. */
 function slugFor(subject: string, text: string): string {
   const words = slugOf(subject).replaceAll("_", "-").slice(0, MAX_SLUG_CHARS).replace(/-+$/, "");
-  return `${words === "" ? "memory" : words}-${hexDigestOf(text.split(/\s+/).join(" "))}`;
+  return `${words === "" ? "memory" : words}-${hexDigestOf(sameText(text))}`;
+}
+
+/** The same for texts that differ in white space alone. */
+function sameText(text: string): string {
+  return text.split(/\s+/).join(" ");
 }

@@ -135,7 +135,9 @@ export async function readKept(client: Client, path: string, limits?: Limits): P
   if (typeof answer.content !== "string") throw new PalinodeError(READ, "bad-response");
   const { type, title, status, core, entities, ...others } = asRecord(answer.frontmatter);
   // What it has of itself, and what it says of the text that goes.
-  const { id, category, source, created_at, last_updated, content_hash, description, summary, ...metadata } = others;
+  const { id, category, source, created_at, last_updated, content_hash, description, summary, ...rest } = others;
+  // Quotes and claims are of that text too: 0.23 drops them itself (`_REPLACE_BODY_BOUND` in core/save.py).
+  const { sources, claims, stale_backing, description_pending, summary_pending, ...metadata } = rest;
   return {
     path: asText(answer.file) ?? path,
     body: withoutFrontmatter(answer.content).replace(FOOTER, "").trim(),

@@ -38,6 +38,29 @@ test("the same text saved twice makes one file, in whatever session, and another
   assert.equal(await scene.host.runCommand("palinode", "save We deploy on Mondays."), slash);
 });
 
+test("what was corrected is not overwritten when its first text is saved again", async (t) => {
+  const scene = await openScene(t);
+  const memory = { content: "The books are closed at noon.", title: "Closing" };
+  const path = /(\S+\.md)/.exec(await call(scene, "save", memory))?.[1] ?? "";
+  await call(scene, "update", { file_path: path, content: "The books are closed at night." });
+  const second = path.replace(".md", "-2.md");
+  for (const _ of [1, 2]) assert.equal(await call(scene, "save", memory), `Saved as ${second}.`);
+  assert.match(stored(scene, path).body, /at night\./);
+  assert.match(stored(scene, second).body, /at noon\./);
+});
+
+test("where recall is paused on the server a save is taken all the same, and overwrites nothing", async (t) => {
+  const scene = await openScene(t);
+  const path = /(\S+\.md)/.exec(await call(scene, "save", { content: "Closed at noon." }))?.[1] ?? "";
+  await call(scene, "update", { file_path: path, content: "Closed at night." });
+  scene.server.policy.recall = "recall_paused";
+  assert.match(
+    await call(scene, "save", { content: "Closed at noon." }),
+    /^Saved as insights\/closed-at-noon-[-\w]+\.md\.$/,
+  );
+  assert.match(stored(scene, path).body, /at night\./);
+});
+
 test("a text that was put away before stands again when it is saved again", async (t) => {
   const scene = await openScene(t);
   const saved = await call(scene, "save", { content: "The books are closed at night.", title: "Closing" });
@@ -58,7 +81,7 @@ test("an update takes the place of the text, under the same name, and keeps what
     entities: ["project/shop", "person/ada"],
     body: "The books are closed at noon.",
     description: "noon",
-    frontmatter: { expires_at: "2030-01-01", priority: 2 },
+    frontmatter: { expires_at: "2030-01-01", priority: 2, sources: ["a quote of the old text"] },
   };
   for (const version of ["0.13.0", "0.23.0"]) {
     const scene = await openScene(t, { server: { version, memories: [rule] } });
@@ -71,6 +94,10 @@ test("an update takes the place of the text, under the same name, and keeps what
       [type, title, core, entities, expires_at, priority, description],
       ["Decision", "Closing", true, ["project/shop", "person/ada"], "2030-01-01", 2, undefined],
     );
+    assert.deepEqual((scene.server.saved[0] as Record<string, unknown>).metadata, {
+      expires_at: "2030-01-01",
+      priority: 2,
+    });
     assert.equal(scene.server.memories.size, 1);
     const again = await call(scene, "update", {
       file_path: "decisions/closing",
@@ -92,6 +119,17 @@ test("what no save can reach is corrected by a new memory that takes its place",
   assert.notEqual(path, "", answer);
   const { status, superseded_by } = stored(scene, notes.file).frontmatter;
   assert.deepEqual([status, superseded_by, stored(scene, path).frontmatter.core], ["archived", path, true]);
+
+  const diary = { ...notes, file: "decisions/private.md", entities: ["project/other", "person/ada"] };
+  const frontmatter = { update_policy: "append", visibility: "private", scope: "member/ada" };
+  const own = await openScene(t, { server: { memories: [{ ...diary, frontmatter }] } });
+  // What is appended to would still say what is wrong.
+  assert.match(
+    await call(own, "update", { file_path: diary.file, content: "At dawn." }),
+    /is archived in its favour\.$/,
+  );
+  const { entities, metadata } = own.server.saved.at(-1) as Record<string, unknown>;
+  assert.deepEqual([entities, metadata], [diary.entities, { visibility: "private", scope: "member/ada" }]);
 
   scene.server.fault("/archive", { status: 500, body: { detail: "Archive failed" } });
   const other = { ...notes, file: "daily/2026-08-22.md" };
