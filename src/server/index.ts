@@ -4,6 +4,7 @@ export { type Client, createClient, isLoopback, mayCarryToken } from "./client.t
 export { Embedder } from "./embedder.ts";
 export { PalinodeError, palinodeErrorOf, type Reason, reasonOf } from "./failure.ts";
 export { redacted, safe, safeText, withoutCallTags } from "./outgoing.ts";
+export { fileOf } from "./routes.ts";
 export {
   type KeptMemory,
   type ListedMemory,

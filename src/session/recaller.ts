@@ -38,6 +38,8 @@ interface Cause {
   readonly prompt: Prompt;
   /** How it is named to the user. */
   readonly about: string;
+  /** In epoch milliseconds. */
+  readonly askedAt: number;
   /** The failed tool's message; absent for a prompt. */
   readonly failed?: Message;
 }
@@ -60,7 +62,8 @@ export class Recaller {
     const isPaused = isMuted(session);
     if (isPaused) record.muted.push(...newestPromptKeys(transcript));
     const about = isPaused ? "(in a pause)" : clipMarked(oneLine(redact(words)), MAX_ABOUT_CHARS);
-    await this.#ask({ prompt, about }, questionsFor({ words, before }, record, this.#asker()), deadline);
+    const askedAt = session.now();
+    await this.#ask({ prompt, about, askedAt }, questionsFor({ words, before }, record, this.#asker()), deadline);
   }
 
   /** The same for commands that failed; a search for these has less time. */
@@ -68,7 +71,8 @@ export class Recaller {
     const about = clipMarked(failures.map((failure) => failure.about).join("; "), MAX_ABOUT_CHARS);
     const questions = repairQuestions(failures, this.#subject.record.ledger, this.#asker());
     const soon = Math.min(deadline, Date.now() + REPAIR_DEADLINE_MS);
-    await this.#ask({ prompt, about, failed: transcript.at(-1) ?? {} }, questions, soon);
+    const askedAt = this.#subject.session.now();
+    await this.#ask({ prompt, about, askedAt, failed: transcript.at(-1) ?? {} }, questions, soon);
   }
 
   /** Ends what is under way; nothing comes of it any more. */
@@ -156,14 +160,14 @@ export class Recaller {
 
   /** Puts findings into the ledger. */
   #admit(
-    { prompt, failed }: Cause,
+    { prompt, failed, askedAt }: Cause,
     findings: readonly Finding[],
     isLate: boolean,
   ): Pick<Admission, "shown" | "chars" | "reasons"> {
     const { session, record } = this.#subject;
     // A conversation that is over may have handed its record on.
     if (this.#abort.signal.aborted) return { shown: [], chars: 0, reasons: {} };
-    const standing = findingsWithoutArchived(session, findings);
+    const standing = findingsWithoutArchived(session, findings, askedAt);
     const carried = withoutArchived(session, record.carried);
     const admission = admit({ ledger: record.ledger, carried }, standing, { prompt, failed, isLate }, session.config);
     record.ledger = admission.ledger;

@@ -42,6 +42,8 @@ export interface Session {
   isClaimed: boolean;
   /** The digest that was asked for ahead of the first prompt; taken once. */
   prefetched: Promise<Finding> | undefined;
+  /** What was archived by hand, where that cannot be kept on disk. */
+  archived: Readonly<Record<string, unknown>>;
   /** True once the state folder was looked through for what is long over. */
   isPruned: boolean;
   /** When captures that could not be delivered were last looked for. */
@@ -128,6 +130,7 @@ export function createSession(
     record,
     isClaimed: false,
     prefetched: undefined,
+    archived: {},
     isPruned: false,
     drainedAt: -Infinity,
     startHook: () => disk.renew(),

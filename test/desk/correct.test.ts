@@ -270,3 +270,45 @@ test("what was asked for before it was archived is not told after, from the shel
   assert.doesNotMatch(told, /use-pnpm/);
   assert.match(told, /rollback/);
 });
+
+test("where nothing is kept on disk, the session that archived a memory knows it all the same", async (t) => {
+  const scene = await openScene(t, { server: { version: "0.16.0" }, env: { PALINODE_CLINE_PERSIST: "0" } });
+  let answer: () => void = () => undefined;
+  scene.server.fault("/list", { until: new Promise((resolve) => (answer = resolve)) });
+  await scene.host.start();
+  await call(scene, "archive", { file_path: PNPM.file, reason: "wrong" });
+  answer();
+  scene.chat.say(ROLLBACK_PROMPT);
+  const told = (await scene.memory()).join("\n");
+  assert.doesNotMatch(told, /use-pnpm/);
+  assert.match(told, /rollback/);
+});
+
+test("a trigger fires for no archived memory on an old server either, however it names the file", async (t) => {
+  for (const memory_file of ["insights/rollback", "insights/rollback.md"]) {
+    const scene = await openScene(t, { server: { version: "0.16.0" } });
+    await call(scene, "trigger", { description: ROLLBACK_PROMPT, memory_file });
+    await call(scene, "archive", { file_path: "insights/rollback", reason: "wrong" });
+    scene.chat.say(ROLLBACK_PROMPT);
+    assert.doesNotMatch((await scene.memory()).join("\n"), /Trigger fired/, memory_file);
+  }
+});
+
+test("what another client restored is shown again as soon as the server finds it", async (t) => {
+  const rule = { ...ROLLBACK, core: true };
+  const scene = await openScene(t, { server: { memories: [rule] } });
+  await call(scene, "archive", { file_path: rule.file, reason: "wrong" });
+  await fetch(`${scene.server.url}/restore`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ file_path: rule.file }),
+  });
+  for (const sessionId of ["o", "p"]) {
+    const chat = createChat();
+    chat.say(ROLLBACK_PROMPT);
+    const told = (await scene.memory(chat, scene.restart({ context: { session: { sessionId } } }))).join("\n");
+    assert.match(told, /rollback\.md/, sessionId);
+    // The digest has it from the next session on.
+    if (sessionId === "p") assert.match(told, /\(session start\)[\s\S]*rollback\.md/);
+  }
+});
