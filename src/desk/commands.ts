@@ -73,11 +73,11 @@ export const saveVerb = deskVerb({
 });
 
 export const forgetVerb = deskVerb({
-  takes: "FILE",
+  takes: "FILE [WHY]",
   help: "archives a memory: no new prompt gets it",
-  options: { reason: { type: "string" } },
-  async answer({ session }, path, { reason }) {
-    const data = await archive(session, needed(path, "forget FILE"), typeof reason === "string" ? { reason } : {});
+  async answer({ session }, words) {
+    const [, path = words, reason] = /^(.+?\.md)\s+([\s\S]+)$/.exec(words) ?? [];
+    const data = await archive(session, needed(path, "forget FILE [WHY]"), { reason });
     return { data, text: data.text };
   },
 });

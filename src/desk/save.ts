@@ -78,26 +78,26 @@ export function save(session: Session, memory: Draft): Promise<Saved> {
   });
 }
 
-/** Returns a slug whose file says this or is not there: one that was corrected since has another text to keep. */
+/**
+ * Returns a slug whose file says this or is not there: one that was corrected since has another text to keep. Where
+ * that cannot be seen, as in a pause of recall, a name that nobody has does no harm.
+ */
 async function freeSlug(session: Session, type: string, name: string, content: string): Promise<string> {
   for (let count = 1; count <= MAX_NAMES; count += 1) {
     const slug = count === 1 ? name : `${name}-${count}`;
     const text = await textAt(session, `${FOLDERS[type as Kind]}/${slug}.md`);
-    if (text === undefined || sameText(text) === sameText(content)) return slug;
+    if (text === "unseen") break;
+    if (text === undefined || sameText(text.said) === sameText(content)) return slug;
   }
   return `${name}-${randomUUID().slice(0, 8)}`;
 }
 
-/** Returns what a file says, undefined where there is none, and "" where the server's policy hides it. */
-async function textAt({ client }: Session, path: string): Promise<string | undefined> {
+/** Returns what a file says, undefined where there is none. */
+async function textAt({ client }: Session, path: string): Promise<{ said: string } | "unseen" | undefined> {
   try {
-    return (await readKept(client, path, { timeoutMs: LOOK_TIMEOUT_MS })).body;
+    return { said: (await readKept(client, path, { timeoutMs: LOOK_TIMEOUT_MS })).body };
   } catch (error) {
-    if (!(error instanceof PalinodeError)) throw error;
-    // A pause of recall says nothing of saving: a name that nobody has does no harm.
-    if (error.code === "denied") return "";
-    if (error.status === 404) return undefined;
-    throw error;
+    return error instanceof PalinodeError && error.status === 404 ? undefined : "unseen";
   }
 }
 

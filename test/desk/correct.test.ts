@@ -201,7 +201,7 @@ test("forget and restore work by slash and by shell", async (t) => {
   const scene = await openScene(t);
   const env = { ...shellEnv(scene) };
   const shell = (...words: string[]) => runFile(FILE, words, scene.folder, env);
-  const { code, stdout } = await shell("forget", ROLLBACK.file, "--reason", "out of date");
+  const { code, stdout } = await shell("forget", ROLLBACK.file, "out of date");
   assert.deepEqual([code, /is archived: no new prompt gets it/.test(stdout)], [0, true]);
   assert.deepEqual(sentTo(scene, "/archive").at(-1), { file_path: ROLLBACK.file, reason: "out of date" });
   assert.equal(
@@ -212,7 +212,8 @@ test("forget and restore work by slash and by shell", async (t) => {
     await scene.host.runCommand("palinode", `restore ${ROLLBACK.file}`),
     `${ROLLBACK.file} was not archived.`,
   );
-  assert.match(String(await scene.host.runCommand("palinode", `forget ${ROLLBACK.file}`)), /is archived/);
+  assert.match(String(await scene.host.runCommand("palinode", `forget ${ROLLBACK.file} it is wrong`)), /is archived/);
+  assert.deepEqual(sentTo(scene, "/archive").at(-1), { file_path: ROLLBACK.file, reason: "it is wrong" });
   const back = await shell("restore", ROLLBACK.file, "--json");
   assert.deepEqual(JSON.parse(back.stdout), {
     path: ROLLBACK.file,
@@ -311,4 +312,20 @@ test("what another client restored is shown again as soon as the server finds it
     // The digest has it from the next session on.
     if (sessionId === "p") assert.match(told, /\(session start\)[\s\S]*rollback\.md/);
   }
+});
+
+test("a save goes on where its name cannot be looked up, and harms nobody", async (t) => {
+  const scene = await openScene(t);
+  const memory = { content: "The books are closed at night.", title: "Closing" };
+  const first = await call(scene, "save", memory);
+  for (const fault of [{ status: 500 }, { html: true }, { json: { content: 7 } }] as const) {
+    scene.server.fault("/read", fault);
+    const other = await call({ host: scene.restart() }, "save", {
+      ...memory,
+      content: "The books are closed at noon.",
+    });
+    assert.match(other, /^Saved as insights\/closing-[0-9a-f]{8}-[0-9a-f]{8}\.md\.$/);
+    scene.server.fault("/read", null);
+  }
+  assert.equal(await call(scene, "save", memory), first);
 });
