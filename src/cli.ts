@@ -8,6 +8,9 @@ import { SESSION_VERBS, VERBS } from "./verbs.ts";
 
 const COMMON = { help: { type: "boolean", short: "h" }, version: { type: "boolean", short: "v" } } as const;
 const HELP_COLUMNS = 80;
+const ABOUT =
+  'This file is a Cline plugin: "install" puts it into ~/.cline/plugins, and "server install" brings up what it ' +
+  `talks to, palinode-api at ${DEFAULT_API_URL}.`;
 
 /** Runs the command line and returns its exit code: 0 done, 1 it failed, 2 wrong use. Never rejects. */
 export async function runCli(args: readonly string[], shell: Shell): Promise<number> {
@@ -51,7 +54,7 @@ function helpText(): string {
   const settings = settingRows().map(({ variable, effect, fallback }) => [variable, effect + withDefault(fallback)]);
   return `palinode.js ${VERSION}: persistent memory for Cline from a Palinode server
 
-${wrapped(`This file is a Cline plugin. Put it into ~/.cline/plugins and start palinode-api (${DEFAULT_API_URL}).`, 0)}
+${wrapped(ABOUT, 0)}
 
 Usage: node palinode.js VERB
 ${verbs.join("\n")}
