@@ -1,7 +1,7 @@
 // What each step of `server` works with, and that there is one at a time.
 import { existsSync, readdirSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { codeOf, makeFolder, readSmallFile } from "../base/files.ts";
+import { codeOf, entryAt, makeFolder, readSmallFile } from "../base/files.ts";
 import { isAlive } from "../base/process.ts";
 import { plainText, type Shell } from "../base/shell.ts";
 import { reasonOf } from "../server/index.ts";
@@ -41,8 +41,7 @@ export function usedAsItIs({ config }: Task, version: string): string {
 /** Does the work while no other process does any here. Throws an `Error` for the user where one does. */
 export async function alone<T>({ place }: Task, work: () => Promise<T>): Promise<T> {
   const lock = join(place.folder, "busy.lock");
-  makeFolder(place.folder, 0o700);
-  take(lock);
+  take(lock, place);
   try {
     return await work();
   } finally {
@@ -51,16 +50,17 @@ export async function alone<T>({ place }: Task, work: () => Promise<T>): Promise
   }
 }
 
-function take(lock: string, isSecondTry = false): void {
+function take(lock: string, place: Place, isSecondTry = false): void {
   try {
+    makeFolder(place.folder, 0o700);
     writeFileSync(lock, String(process.pid), { flag: "wx", mode: 0o600 });
   } catch (error) {
-    if (codeOf(error) !== "EEXIST") throw error;
+    if (entryAt(lock) === undefined) throw new Error(`cannot write below ${place.folder} (${codeOf(error)})`);
     const pid = Number(readSmallFile(lock));
     if (isSecondTry || isAlive(pid))
       throw new Error(`another \`server\` command is at work (process ${pid}); if not, remove ${lock}`);
     // Who held it has died.
     rmSync(lock, { force: true });
-    take(lock, true);
+    take(lock, place, true);
   }
 }

@@ -200,6 +200,13 @@ test("what cannot be is said in one line, with the way out", async (t) => {
     ["a remote address", { PALINODE_API_URL: "http://192.168.1.5:6340" }, ["install"], /of this machine/, 1],
     ["https", { PALINODE_API_URL: "https://localhost:6340" }, ["start"], /of this machine/, 1],
     ["a file in the way of memories", { PALINODE_DIR: machine.write("file", "") }, ["install"], /PALINODE_DIR/, 1],
+    [
+      "a file in the way of state",
+      { PALINODE_CLINE_STATE_DIR: machine.write("state", "") },
+      ["install"],
+      /cannot write below/,
+      1,
+    ],
     ["a version that is none", {}, ["install", "--version", "0.23; rm"], /--version is one such as/, 2],
     ["no step", {}, [], /server takes one of install, start, stop, status, remove/, 2],
     ["an unknown step", {}, ["restart"], /server takes one of/, 2],
