@@ -8,10 +8,10 @@ import { createServer } from "node:http";
 import { type AddressInfo, createServer as createTcp } from "node:net";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
 import { systemOf, whatIsMissing } from "../../src/local/python.ts";
 import { FILE } from "../helpers/command-line.ts";
 import { createMachine, GOOD_PYTHON, type Machine, usePython } from "../helpers/machine.ts";
+import { until } from "../helpers/scene.ts";
 import { startPalinode } from "../palinode/server.ts";
 
 async function health(url: string): Promise<unknown> {
@@ -127,7 +127,7 @@ test("another version takes the place of the one before, which serves on where t
 /** Starts an installation, and resolves when it waits in the middle of pip. */
 async function interrupted(machine: Machine, signal: NodeJS.Signals): Promise<number | null> {
   const child = spawn(process.execPath, [FILE, "server", "install"], { cwd: machine.workspace, env: machine.env });
-  while (machine.installs() === 0) await sleep(20);
+  await until("pip is at work", () => machine.installs() > 0);
   child.kill(signal);
   const [code] = (await once(child, "close")) as [number | null];
   return code;
@@ -152,10 +152,14 @@ test("what a killed installation left is taken away by the next", async (t) => {
 });
 
 test("of two installations at once one is told that the other is at work", async (t) => {
-  const machine = await createMachine(t, { pip: "/bin/sleep 1" });
-  const both = await Promise.all([machine.run("server", "install"), machine.run("server", "install")]);
-  assert.deepEqual(both.map(({ code }) => code).sort(), [0, 1]);
-  assert.match(both.map(({ stderr }) => stderr).join(""), /another `server` command is at work \(process \d+\)/);
+  const machine = await createMachine(t, { pip: 'until [ -e "$HOME/go" ]; do /bin/sleep 0.05; done' });
+  const first = machine.run("server", "install");
+  await until("pip is at work", () => machine.installs() === 1);
+  const second = await machine.run("server", "install");
+  assert.deepEqual([second.code, second.stdout], [1, ""]);
+  assert.match(second.stderr, /another `server` command is at work \(process \d+\)/);
+  machine.write("go", "");
+  assert.equal((await first).code, 0);
   assert.deepEqual([machine.installs(), machine.starts().length], [1, 1]);
 });
 
