@@ -470,7 +470,8 @@ test("a prompt whose recall was killed is not asked again", async (t) => {
   server.fault("/search", { hang: true });
   chat.say(ROLLBACK_PROMPT);
   const killed = host.beforeModel(chat.beforeModel());
-  await until("it was asked", () => server.calls("/search").length === 1);
+  // Triggers are asked for once it is known whether there is an embedder.
+  await until("it was asked", () => ["/search", "/check-triggers"].every((path) => server.calls(path).length === 1));
   // Bun may send it a moment before that is kept.
   await until(
     "that is kept",
